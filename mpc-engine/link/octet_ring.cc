@@ -159,7 +159,8 @@ OctetRing::Waited OctetRing::wait(RingSide which, std::size_t wanted, int timeou
       decided = stall ? Waited::kFailed : Waited::kTimeout;
       break;
     }
-    side(which).changed.wait_until(lock, end);
+    const auto most = std::chrono::ceil<std::chrono::milliseconds>(end - now);
+    machine().wait(side(which).changed, lock, most, [&] { return decide().has_value(); });
   }
   side(which).blocked += Clock::now() - began;
   lock.unlock();

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "base/machine.h"
 #include "base/secret.h"
 
 namespace tkdc {
@@ -90,7 +91,7 @@ class OctetRing {
   std::size_t most_octets() const;  // that were in the ring at once
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   struct Side {
     std::condition_variable changed;
     std::size_t wanted = 0;  // octets, or room for them, that its wait needs

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <string>
 
+#include "pair/steps.h"
+
 namespace tkdc::pair {
 namespace {
 
@@ -162,6 +164,7 @@ Result<AuthAnds> make_ands(Session& session, std::size_t ands) {
   const BucketPlan plan = plan_buckets(ands);
   if (ands > kMostAnds || !(plan.bound <= kWantedBound))
     return fail("pair: no buckets for a batch of " + std::to_string(ands) + " ANDs");
+  if (session.steps() != nullptr) return session.steps()->make_ands(session, ands);
   auto leaky = leaky_ands(session, plan.ands * plan.bucket);
   if (!leaky) return leaky.error();
   auto seed = session.coins();  // after the check: nobody knew the buckets while it could guess

@@ -7,6 +7,7 @@
 #include "base/now_public.h"
 #include "garble/instances.h"
 #include "pair/label_check.h"
+#include "pair/steps.h"
 
 namespace tkdc::pair {
 namespace {
@@ -49,6 +50,38 @@ Bits unmasked(const Prepared& prepared, std::span<const std::uint8_t> lambda,
   for (std::size_t k = 0; k < out.size(); ++k)
     out[k] = static_cast<std::uint8_t>(lambda[k] ^ peers[k] ^ prepared.outputs[k].own());
   return out;
+}
+
+// What a use says, by the session's own way or in its place (pair/steps.h).
+Result<void> send_labels(Session& session, const Prepared& prepared,
+                         std::span<const std::uint8_t> inputs) {
+  if (session.steps() != nullptr) return session.steps()->give_labels(session, prepared);
+  Labels labels = prepared.input_labels;
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    labels[k] = labels[k] ^ session.delta().where(inputs[k]);
+  return session.channel().write_all(std::span<const Label>(labels));
+}
+
+std::size_t values_of(const Session& session, const Prepared& prepared) {
+  return session.steps() != nullptr ? session.steps()->values(prepared) : prepared.circuit->ands;
+}
+
+Label expected_digest(const Session& session, const Prepared& prepared,
+                      std::span<const std::uint8_t> inputs, std::span<const std::uint8_t> values) {
+  if (session.steps() != nullptr) return session.steps()->expected(prepared, inputs, values);
+  return label_digest(prepared, session.delta(), values);
+}
+
+// The digest of MACs, and Λ of outputs. Where nothing is garbled there is none of ANDs.
+Label checked_ands(const Session& session, const Prepared& prepared,
+                   std::span<const std::uint8_t> inputs, std::span<const std::uint8_t> values,
+                   Bits& outputs) {
+  if (session.steps() != nullptr) {
+    outputs = session.steps()->outputs(prepared, values);
+    return {};
+  }
+  const Bits operands = operands_of(*prepared.circuit, inputs, values, outputs);
+  return mac_digest(session, prepared, operands);
 }
 
 constexpr char kDropped[] =
@@ -110,31 +143,27 @@ class DealtProofs {
 };
 
 Result<Bits> garbler_side(Session& session, Prepared& prepared, const Entered& entered) {
-  const PairCircuit& circuit = *prepared.circuit;
   ot::Channel& channel = session.channel();
   DealtProofs proofs(session, entered);
-  Labels labels = prepared.input_labels;
-  for (std::size_t k = 0; k < labels.size(); ++k)
-    labels[k] = labels[k] ^ session.delta().where(entered.values[k]);
-  auto done = channel.write_all(std::span<const Label>(labels));
+  auto done = send_labels(session, prepared, entered.values);
   if (done) done = proofs.send_coin();
-  Bytes octets((circuit.ands + 7) / 8);
+  const std::size_t count = values_of(session, prepared);
+  Bytes octets((count + 7) / 8);
   Label said;
   if (done) done = proofs.read_coin();
   if (done) done = proofs.read_proof();
   if (done) done = channel.read(octets);
   if (done) done = channel.read_all(std::span(&said, 1));
   if (!done) return session.end(done.error().message);
-  const Bits values = unpacked(octets, circuit.ands);
-  if (!labels_fit(label_digest(prepared, session.delta(), values), said))
+  const Bits values = unpacked(octets, count);
+  if (!labels_fit(expected_digest(session, prepared, entered.values, values), said))
     return session.end("its masked values are not those of its labels");
   if (auto good = proofs.check(); !good) return good.error();
   auto go = proofs.send_verdict();
   if (!go) return session.end(go.error().message);
   if (!*go) return fail(kDropped);
   Bits outputs;
-  const Bits operands = operands_of(circuit, entered.values, values, outputs);
-  const Label digest = mac_digest(session, prepared, operands);
+  const Label digest = checked_ands(session, prepared, entered.values, values, outputs);
   done = proofs.send_proof();
   if (done) done = channel.write_all(std::span<const Label>(&digest, 1));
   if (!done) return session.end(done.error().message);
@@ -151,7 +180,9 @@ Result<Bits> garbler_side(Session& session, Prepared& prepared, const Entered& e
 Result<Bits> evaluator_side(Session& session, Prepared& prepared, const Entered& entered) {
   ot::Channel& channel = session.channel();
   DealtProofs proofs(session, entered);
-  auto evaluated = evaluate(session, prepared, entered.values);
+  auto evaluated = session.steps() != nullptr
+                       ? session.steps()->evaluate(session, prepared, entered.values)
+                       : evaluate(session, prepared, entered.values);
   if (!evaluated) return evaluated.error();
   auto done = proofs.read_coin();
   if (done) done = proofs.send_coin();
@@ -160,8 +191,8 @@ Result<Bits> evaluator_side(Session& session, Prepared& prepared, const Entered&
   if (done) done = channel.write_all(std::span<const Label>(&evaluated->digest, 1));
   if (!done) return session.end(done.error().message);
   Bits outputs;
-  const Bits operands = operands_of(*prepared.circuit, entered.values, evaluated->values, outputs);
-  const Label expected = mac_digest(session, prepared, operands);
+  const Label expected =
+      checked_ands(session, prepared, entered.values, evaluated->values, outputs);
   auto go = proofs.read_verdict();
   if (!go) return session.end(go.error().message);
   if (!*go) return fail(kDropped);

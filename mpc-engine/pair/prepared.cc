@@ -6,6 +6,7 @@
 #include <string>
 
 #include "garble/instances.h"
+#include "pair/steps.h"
 
 namespace tkdc::pair {
 namespace {
@@ -203,6 +204,7 @@ PairCircuit::PairCircuit(circuit::Schedule of)
 Result<Prepared> prepare(Session& session, const PairCircuit& circuit,
                          std::span<const AuthAnd> ands, std::span<const AuthBit> masks) {
   if (auto good = session.stands(); !good) return good.error();
+  if (session.steps() != nullptr) return session.steps()->prepare(session, circuit, masks);
   if (ands.size() != circuit.ands || masks.size() != masks_of(circuit))
     return fail("pair: a circuit of " + std::to_string(circuit.ands) + " ANDs is prepared from " +
                 std::to_string(ands.size()) + " of them and " + std::to_string(masks.size()) +

@@ -6,6 +6,7 @@
 
 #include "base/now_public.h"
 #include "ot/base_ot.h"
+#include "pair/steps.h"
 
 namespace tkdc::pair {
 namespace {
@@ -58,15 +59,17 @@ Label draw_delta(Side side) {
   return delta;
 }
 
-Session::Session(Channel& channel, Side side)
-    : channel_(channel), deltas_{side, draw_delta(side)} {}
+Session::Session(Channel& channel, Side side, std::shared_ptr<Steps> steps)
+    : channel_(channel), steps_(std::move(steps)), deltas_{side, draw_delta(side)} {}
+
+Session::~Session() { garble::wipe_stack(); }  // copies of Δ
 
 Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options,
-                                                 EndedBy* ended_by) {
+                                                 EndedBy* ended_by, std::shared_ptr<Steps> steps) {
   if (ended_by != nullptr) *ended_by = EndedBy::kNothing;
   if (!options.checked) return fail("pair: its OTs have to be checked");
-  std::unique_ptr<Session> session(new Session(channel, side));
+  std::unique_ptr<Session> session(new Session(channel, side, std::move(steps)));
   if (auto done = session->set_up(context, options); !done) {
     const Error error = session->end("setup: " + done.error().message);
     if (ended_by != nullptr) *ended_by = session->ended_by();
@@ -156,8 +159,9 @@ Result<void> Session::set_up_evaluator(ByteSpan context, const ot::ExtensionOpti
 
 Result<void> Session::set_up(ByteSpan context, const ot::ExtensionOptions& options) {
   if (auto done = exchange_seeds(); !done) return done;
-  auto done = side() == Side::kGarbler ? set_up_garbler(context, options)
-                                       : set_up_evaluator(context, options);
+  auto done = steps_                     ? steps_->set_up(*this)
+              : side() == Side::kGarbler ? set_up_garbler(context, options)
+                                         : set_up_evaluator(context, options);
   if (!done) return done;
   const Side peer_side = side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler;
   told_ = std::make_unique<LabelDigest>(seed_of(kTold, 0, side()));
@@ -189,6 +193,10 @@ Result<void> Session::stands() const {
 Result<void> Session::draw(std::span<AuthBit> out) {
   if (auto good = stands(); !good) return good;
   drawn_ += out.size();
+  if (steps_) {
+    auto drawn = steps_->draw(*this, out);
+    return drawn ? drawn : end(drawn.error().message);
+  }
   AuthBit *keys = out.data(), *macs = out.data();
   auto done = ot::extend_both(
       *sender_, *receiver_, out.size(),

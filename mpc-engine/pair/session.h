@@ -78,6 +78,8 @@ class Expected {
 // follow the protocol, or is to be treated so; another session with it is a decision of people.
 enum class EndedBy : std::uint8_t { kNothing, kLink, kState, kCheck };
 
+class Steps;  // pair/steps.h
+
 class Session {
  public:
   // `context` names installation, both parties, what the session is for and its number: equal at
@@ -85,9 +87,13 @@ class Session {
   // `ended_by`, if there is one, says what ended the setup.
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {},
-                                                 EndedBy* ended_by = nullptr);
+                                                 EndedBy* ended_by = nullptr,
+                                                 std::shared_ptr<Steps> steps = nullptr);
   Session(const Session&) = delete;
-  ~Session() { garble::wipe_stack(); }  // copies of Δ
+  ~Session();
+
+  // Null: by oblivious transfer and garbling.
+  Steps* steps() const { return steps_.get(); }
 
   Side side() const { return deltas_.side; }
   const Deltas& deltas() const { return deltas_; }
@@ -156,7 +162,7 @@ class Session {
   static bool is_same(const Label& a, const Label& b);  // of what is public
 
  private:
-  Session(Channel& channel, Side side);
+  Session(Channel& channel, Side side, std::shared_ptr<Steps> steps);
   Result<void> exchange_seeds();
   Result<Digest> swap_as_garbler(const Digest& own);
   Result<Digest> swap_as_evaluator(const Digest& own, bool must_be_equal);
@@ -165,6 +171,7 @@ class Session {
   Result<void> set_up_evaluator(ByteSpan context, const ot::ExtensionOptions& options);
 
   Channel& channel_;
+  const std::shared_ptr<Steps> steps_;
   Deltas deltas_;
   Label public_seed_;
   std::unique_ptr<ot::ExtensionSender> sender_;      // of keys of the peer's bits

@@ -170,7 +170,7 @@ Agent::Agent(Host& host) : host_(host) {
   config_.installation = kInstallation;
   config_.security = world().plan.security;
   config_.name = host.name;
-  config_.servers.resize(kServers);
+  config_.servers.resize(static_cast<std::size_t>(world().servers()));
   config_.role = host.number == kAdmin ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
 }
 
@@ -193,10 +193,10 @@ void Agent::crash() {
 
 void Agent::run() {
   agent::ServerLinks links;
-  for (int party = 0; party < kServers; ++party)
+  for (int party = 0; party < world().servers(); ++party)
     links.push_back(std::make_unique<SimServerLink>(host_, party));
-  std::array<agent::ServerLink*, kServers> by_party{};
-  for (std::size_t p = 0; p < kServers; ++p) by_party[p] = links[p].get();
+  std::vector<agent::ServerLink*> by_party;
+  for (const auto& link : links) by_party.push_back(link.get());
   auto jobs = agent::Jobs::create(
       config_, std::move(links),
       [this](const agent::Asker& asker, tkdc_wire_op, const KeyId& id, agent::Outcome outcome) {

@@ -15,7 +15,7 @@ namespace tkdc::sim {
 namespace {
 
 ServerHost& server(std::int64_t party) {
-  return *realm().servers[static_cast<std::size_t>(party % kServers)];
+  return *realm().servers[static_cast<std::size_t>(party % world().servers())];
 }
 
 // What is undone later, by virtual time.
@@ -72,7 +72,7 @@ void fail_at_all(const Fault& fault) {
 // Servers crash in their next transactions: some of them, or all.
 void crash_in_transactions(const Fault& fault, std::int64_t most) {
   const std::int64_t which = fault.b / most % 7 + 1;
-  for (std::int64_t party = 0; party < kServers; ++party)
+  for (std::int64_t party = 0; party < world().servers(); ++party)
     if ((which >> party & 1) != 0)
       crash_later({fault.at_ms, fault.kind, party, fault.b % most, fault.c},
                   &Host::crash_at_commit);
@@ -298,11 +298,11 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {
-    kept[fault.a % kServers] = disk_of(server(fault.a).host()).tables;
+    kept[fault.a % world().servers()] = disk_of(server(fault.a).host()).tables;
   } else if (fault.kind == "old store") {
     put_back(fault, kept);
   } else if (fault.kind == "lost disk") {
-    kept.erase(fault.a % kServers);
+    kept.erase(fault.a % world().servers());
     lose_disk(fault);
   } else if (fault.kind == "liar" || fault.kind == "liar to agents") {
     begin_to_lie(fault);
@@ -355,7 +355,7 @@ void make_calm() {
     disk_of(host).failing = 0;
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;
   }
-  for (std::int64_t party = 0; party < kServers; ++party) repair(party);
+  for (std::int64_t party = 0; party < world().servers(); ++party) repair(party);
   for (auto& one : realm().servers) {
     // One that is to stop, and hung, too.
     const auto runs = [&] { return one->up() && !one->stopping(); };

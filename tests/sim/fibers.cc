@@ -132,7 +132,9 @@ Fibers::Fiber* Fibers::pick() {
     Fiber& fiber = *fibers_[(first + k) % count];
     const Us not_before = std::max(fiber.host->hung_until, fiber.late);
     if (fiber.done || (not_before > now_ && !fiber.host->dead)) continue;
+    current_ = &fiber;  // who asks for the time is told its host's
     fiber.is_there = fiber.there != nullptr && (*fiber.there)();
+    current_ = nullptr;
     if (fiber.is_there || fiber.until <= now_ || fiber.host->dead) return &fiber;
   }
   return nullptr;

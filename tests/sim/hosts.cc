@@ -6,6 +6,7 @@
 #include "sim/agents.h"
 #include "sim/coverage.h"
 #include "sim/network.h"
+#include "sim/pair_steps.h"
 #include "sim/realm.h"
 #include "sim/stores.h"
 
@@ -44,10 +45,11 @@ ServerConfig config_for(int party) {
   config.control_listen = "sim";
   config.agents = {{"kdc", AgentRole::kKdc, z85_key(0)}, {"admin", AgentRole::kAdmin, z85_key(1)}};
   config.data_listen = "sim:" + std::to_string(party);
+  config.parties = world().servers();
   config.lanes = plan.lanes;
-  config.protocols = {plan.protocol};
+  config.protocols = {plan.of_two() ? std::string(kPairProtocol) : plan.protocol};
   config.backend = plan.backend;
-  for (int other = 0; other < kServers; ++other)
+  for (int other = 0; other < world().servers(); ++other)
     if (other != party) {
       PeerEntry peer;
       peer.party = other;
@@ -59,7 +61,7 @@ ServerConfig config_for(int party) {
   config.keep_dropped_days = keeps_dropped() ? 30 : 0;
   config.share_macs = plan.macs;
   config.audit_file = "/audit/log";
-  for (int one = 0; one < kServers; ++one)
+  for (int one = 0; one < world().servers(); ++one)
     config.approvers.push_back(
         {"administrator " + std::to_string(one), one, approver_public_key(approver_seed(one))});
   return config;
@@ -79,13 +81,14 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
   out.agents = agent_socket_of(host);
   out.curve_secret = curve_secret(host.number);
   out.certificate = certificate;
+  if (world().plan.of_two()) out.pair_parts = pair_parts();
   return out;
 }
 
 }  // namespace
 
 // In every other run.
-bool keeps_dropped() { return world().plan.seed % 2 == 1; }
+bool keeps_dropped() { return world().plan.seed % 2 == 1 && !world().plan.of_two(); }
 
 SecretBuffer approver_seed(int party) {
   SecretBuffer seed(crypto_sign_SEEDBYTES);

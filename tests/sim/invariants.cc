@@ -56,7 +56,13 @@ void note_reply(int server, ByteSpan frame) {
   const std::pair job{reply->run, reply->number};
   auto& all = seen.replies[job];
   all[static_cast<std::size_t>(server)] = std::move(*reply);
-  if (!std::ranges::all_of(all, [](const auto& one) { return one.has_value(); })) return;
+  const auto here = std::span(all).first(realm().servers.size());
+  if (!std::ranges::all_of(here, [](const auto& one) { return one.has_value(); })) return;
+  if (world().plan.of_two()) {  // no nonces of servers
+    seen.replies.erase(job);
+    ++seen.sealed;
+    return;
+  }
   Bytes output(all[0]->output.begin(), all[0]->output.end());
   bool alike = true;
   for (std::size_t k = 1; k < kServers; ++k) {

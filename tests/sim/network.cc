@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/machine.h"
+#include "sim/bulk.h"
 #include "sim/realm.h"
 
 namespace tkdc::sim {
@@ -282,6 +283,14 @@ class SimNetwork final : public Network {
                                      std::shared_ptr<LinkBreaker> breaker) override {
     return std::unique_ptr<Link>(
         std::make_unique<SimLink>(own(std::move(prev)), own(std::move(next)), std::move(breaker)));
+  }
+  Result<std::unique_ptr<BulkWriter>> bulk_writer(std::unique_ptr<PacketStream> stream) override {
+    const auto* of = static_cast<const SimStream*>(stream.get());
+    return bulk_writer_on(std::move(stream), [of] { return of->news(); });
+  }
+  Result<std::unique_ptr<BulkReader>> bulk_reader(std::unique_ptr<PacketStream> stream) override {
+    const auto* of = static_cast<const SimStream*>(stream.get());
+    return bulk_reader_on(std::move(stream), [of] { return of->news(); });
   }
 
  private:

@@ -92,6 +92,20 @@ void add_some(std::vector<Fault>& faults, const Kind& kind, Random& random, std:
   }
 }
 
+// Two servers have one lane, and MACs in all that they store.
+void make_it_of_two(Plan& plan, Random& random) {
+  plan.lanes = 1;
+  plan.macs = false;
+  plan.record_limit = 0;  // a pool has more entries than that
+  plan.pool_blocks = 1024 << random.below(3);
+  // A job has some twenty messages behind each other, and a session that begins prepares each key.
+  plan.latency_us = std::min<std::int64_t>(plan.latency_us, 2'000);
+  plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 1'000);
+  if (plan.protocol == kPairPlain) return;
+  plan.clients = 1;
+  plan.pause_ms = 4'000;
+}
+
 }  // namespace
 
 std::vector<Fault> some_faults(Random& random, const Plan& plan) {
@@ -101,11 +115,13 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
     // A swarm: in most runs most kinds are left out, and the others are not drowned by them.
     if (random.percent(35)) add_some(faults, kind, random, last_ms);
   }
-  if (plan.macs && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
-  if (plan.macs && random.percent(40)) add_some(faults, kSlowRefresh, random, last_ms);
+  const bool refreshes = plan.macs || plan.of_two();
+  if (refreshes && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
+  if (refreshes && random.percent(40)) add_some(faults, kSlowRefresh, random, last_ms);
   if (plan.macs && plan.record_limit == 0 && random.percent(45))
     add_lost_disk(faults, random, last_ms);
-  if (plan.seed % 2 == 1 && random.percent(50)) add_some(faults, kInChange, random, last_ms);
+  if (plan.seed % 2 == 1 && !plan.of_two() && random.percent(50))
+    add_some(faults, kInChange, random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});
@@ -135,8 +151,10 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
     plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 200);
   }
   plan.macs = Random(seed ^ 0x3ac5).percent(40);
+  if (plan.of_two()) make_it_of_two(plan, random);
   plan.faults = some_faults(random, plan);
-  if (plan.protocol == "rep3" && random.percent(30)) {
+  const bool found_out = plan.protocol == "rep3" || plan.of_two();
+  if (found_out && random.percent(30)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
                            random.between(1, 2'000)});
     std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
@@ -155,6 +173,7 @@ std::string encode(const Plan& plan) {
       << "\nminutes " << plan.minutes << "\nlatency_us " << plan.latency_us << "\njitter_us "
       << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
       << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\n";
+  if (plan.of_two()) out << "pool_blocks " << plan.pool_blocks << "\n";
   for (const Fault& f : plan.faults)
     out << "fault " << f.at_ms << " " << f.a << " " << f.b << " " << f.c << " " << f.kind << "\n";
   return out.str();
@@ -201,6 +220,8 @@ Result<Plan> decode_plan(const std::string& text) {
       in >> plan.record_limit;
     } else if (name == "macs") {
       in >> plan.macs;
+    } else if (name == "pool_blocks") {
+      in >> plan.pool_blocks;
     } else {
       return fail("line " + std::to_string(number) + ": no plan has '" + name + "'");
     }

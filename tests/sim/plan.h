@@ -19,6 +19,8 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
+inline constexpr const char* kPairPlain = "pair-plain";
+
 struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t keys = 0;  // which keys and plaintexts
@@ -31,7 +33,11 @@ struct Plan {
   std::int64_t clients = 4, pause_ms = 2'000;  // of the load
   std::int64_t record_limit = 0;               // of a server's map, in entries; 0: none
   bool macs = false;                           // shares have MACs: audits, refreshes
+  std::int64_t pool_blocks = 0;                // of two servers' pools
   std::vector<Fault> faults;
+
+  // Two servers with their own protocol, "pair", or with plaintext in its place (pair_steps.h).
+  bool of_two() const { return protocol.starts_with("pair"); }
 };
 
 // Of that protocol; empty: of the seed's.

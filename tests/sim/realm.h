@@ -14,7 +14,7 @@ struct Realm {
   Realm();
   ~Realm();
 
-  std::array<std::unique_ptr<ServerHost>, kServers> servers;
+  std::vector<std::unique_ptr<ServerHost>> servers;  // by party
   std::unique_ptr<Agent> kdc, admin;
   Model model;
 };

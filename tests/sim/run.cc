@@ -15,6 +15,7 @@
 #include "sim/operators.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
+#include "sim/two.h"
 #include "sim/upkeep.h"
 #include "sim/workload.h"
 
@@ -22,7 +23,7 @@ namespace tkdc::sim {
 namespace {
 
 constexpr Us kLogins = 10 * kSecond;  // flow within this, once nothing is wrong any more
-constexpr Us kAtOnce = 6 * kSecond;   // after broken connections, and nothing else
+constexpr Us kAtOnce = 6 * kSecond;   // after broken connections, and nothing else; of three
 constexpr int kBreaks = 3;
 constexpr Us kRevoked = 600 * kSecond;
 constexpr Us kSettle = 14 * kSecond;  // every question has been answered
@@ -64,8 +65,11 @@ void judge_liveness() {
   // Who loses a connection, of whichever lane, is told so: nobody waits for the end of his time.
   for (int k = 0; k < kBreaks && flows && !liar().has_lied && !world().failed(); ++k) {
     break_in_a_handshake();
-    if (!logins_flow(kAtOnce))
-      world().broken("liveness", "nobody could log in for 6 s after a connection was broken off");
+    // Of two servers a pool that is used up, and a refresh that ends, begin a session each.
+    const Us most = world().plan.of_two() ? kLogins : kAtOnce;
+    if (!logins_flow(most))
+      world().broken("liveness", "nobody could log in for " + std::to_string(most / kSecond) +
+                                     " s after a connection was broken off");
   }
 }
 
@@ -116,8 +120,8 @@ Realm& realm() { return *current_realm; }
 
 Realm::Realm() {
   current_realm = this;
-  for (std::size_t p = 0; p < kServers; ++p)
-    servers[p] = std::make_unique<ServerHost>(world().hosts[p]);
+  for (int party = 0; party < world().servers(); ++party)
+    servers.push_back(std::make_unique<ServerHost>(world().hosts[static_cast<std::size_t>(party)]));
   kdc = std::make_unique<Agent>(world().hosts[kKdc]);
   admin = std::make_unique<Agent>(world().hosts[kAdmin]);
 }
@@ -134,6 +138,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_invariants();
   new_coverage();
   new_repairs();
+  new_two();
   liar() = {};
   over = false;
   Outcome out;
@@ -187,7 +192,7 @@ void make_smaller(Plan& plan, const std::string& invariant) {
     one.*what = less;
     if (one.*what != plan.*what && falls(one, invariant)) plan = std::move(one);
   };
-  with(&Plan::protocol, "plaintext");
+  with(&Plan::protocol, plan.of_two() ? kPairPlain : "plaintext");
   with(&Plan::lanes, 1);
   with(&Plan::clients, 1);
   with(&Plan::record_limit, 0);

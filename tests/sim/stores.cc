@@ -89,6 +89,11 @@ bool knows_certificate(const Host& host, ByteSpan certificate) {
   return text && !std::ranges::search(*text, certificate).empty();
 }
 
+std::optional<SecretVector> kept_value(const Host& host, std::string_view name) {
+  return value_in(host.number, disk_of(host).tables, Tables::kValues,
+                  Bytes(name.begin(), name.end()));
+}
+
 std::optional<MacRow> macs_of(const Host& host, const Bytes& id) {
   const auto text = value_in(host.number, disk_of(host).tables, Tables::kMacs, id);
   MacRow row;

@@ -8,6 +8,7 @@
 #include "sim/asking.h"
 #include "sim/liar.h"
 #include "sim/stores.h"
+#include "sim/two.h"
 
 namespace tkdc::sim {
 namespace {
@@ -41,10 +42,10 @@ void run_upkeep() {
   while (!world().failed() && !world().calm) {
     world().sleep(static_cast<Us>(random.below(static_cast<std::uint64_t>(30 * kSecond))));
     if (world().calm || world().failed()) return;
-    const auto what = random.below(10);
-    ask_shares(*realm().servers[random.below(kServers)], what < 5   ? "refresh"
-                                                         : what < 8 ? "audit"
-                                                                    : "deal");
+    const auto what = world().plan.of_two() ? 0 : random.below(10);
+    ask_shares(*realm().servers[random.below(realm().servers.size())], what < 5   ? "refresh"
+                                                                       : what < 8 ? "audit"
+                                                                                  : "deal");
   }
 }
 
@@ -107,12 +108,12 @@ bool ask_shares(ServerHost& which, const std::string& task) {
 void start_upkeep() {
   apart = {};
   epochs = {};
-  if (world().plan.macs) world().fibers.start(world().nature, run_upkeep);
+  if (world().plan.macs || world().plan.of_two()) world().fibers.start(world().nature, run_upkeep);
 }
 
 void look_at_refresh(std::uint64_t sealed) {
   bool alike = true;
-  for (std::size_t p = 0; p < kServers; ++p) {
+  for (std::size_t p = 0; p < realm().servers.size(); ++p) {
     const std::uint32_t epoch = refresh_of(realm().servers[p]->host()).is.epoch;
     if (epoch > epochs[p]) world().reached("refresh: done");
     epochs[p] = epoch;
@@ -126,6 +127,7 @@ void look_at_refresh(std::uint64_t sealed) {
 }
 
 void audit_all() {
+  if (world().plan.of_two()) return finish_refresh();
   if (!world().plan.macs || liar().has_lied) return;
   ServerHost& which = *realm().servers[world().random.below(kServers)];
   const Us until = world().now() + kAudit;
@@ -150,6 +152,7 @@ void audit_all() {
 }
 
 void judge_shares() {
+  if (world().plan.of_two()) return judge_two();
   const Host& first = realm().servers[0]->host();
   for (auto& server : realm().servers) {
     const Host& host = server->host();

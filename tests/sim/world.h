@@ -15,6 +15,7 @@
 
 namespace tkdc::sim {
 
+// At most so many servers: a run has servers() of them, and the others' places are empty.
 inline constexpr int kServers = 3, kKdc = 3, kAdmin = 4, kHosts = 5;
 
 class World {
@@ -29,6 +30,8 @@ class World {
   std::array<Host, kHosts> hosts;
   Host nature{"nature"};  // whose fibers are nobody's: workload and faults
 
+  // Of this run.
+  int servers() const { return plan.of_two() ? 2 : kServers; }
   Us now() const { return fibers.now(); }
   Host& here();  // of the fiber that runs
   bool blocked(int from, int to) const {

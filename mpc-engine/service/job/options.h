@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,8 @@ struct LostCheck {
   bool opened = false;       // after this server's part of the factors X and Y had left
   bool held = false;         // its connections were lost before it was given up
 };
+
+struct PairParts;  // service/pair/pair_parts.h
 
 struct JobServiceOptions {
   InstallationId installation{};
@@ -64,6 +67,7 @@ struct JobServiceOptions {
   std::chrono::milliseconds pair_refresh_again{5000};
   // How many moves of keys more than one each second since 2026 two servers may have made.
   std::uint64_t pair_moves_ahead = std::uint64_t{1} << 20;
+  std::shared_ptr<const PairParts> pair_parts;  // null: what a server has by itself
 };
 
 }  // namespace tkdc

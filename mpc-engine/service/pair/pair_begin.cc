@@ -45,6 +45,13 @@ Bytes context_of(const PairBeginning& of, std::uint8_t purpose) {
   return out;
 }
 
+Result<std::unique_ptr<pair::Session>> create_session(ot::Channel& channel, const PairBeginning& of,
+                                                      std::uint8_t purpose, EndedBy& ended_by) {
+  std::shared_ptr<pair::Steps> steps = of.steps ? of.steps() : nullptr;
+  return pair::Session::create(channel, of.side, context_of(of, purpose), {}, &ended_by,
+                               std::move(steps));
+}
+
 // What a server says of its pools.
 using Counts = std::vector<PairPools::Count>;
 struct Said {
@@ -231,7 +238,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   auto best = best_of(own.pools, peers->pools, false, pools);
   if (!best) return best.error();
   if (*best) return pools.find(**best);
-  auto session = pair::Session::create(channel, of.side, context_of(of, 1), {}, &ended_by);
+  auto session = create_session(channel, of, 1, ended_by);
   if (!session) return session.error();
   auto pool = pair::make_pool(*session, of.pool_blocks);
   if (!pool) {
@@ -259,7 +266,7 @@ Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning&
 
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
                                                   EndedBy& ended_by) {
-  return pair::Session::create(channel, of.side, context_of(of, 0), {}, &ended_by);
+  return create_session(channel, of, 0, ended_by);
 }
 
 }  // namespace tkdc

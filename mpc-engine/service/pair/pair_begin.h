@@ -15,6 +15,7 @@
 // Called by the thread of run_session().
 #pragma once
 
+#include "pair/steps.h"
 #include "service/pair/pair_pools.h"
 #include "service/pair/pair_talk.h"
 
@@ -34,6 +35,7 @@ struct PairBeginning {
   pair::Side side = pair::Side::kGarbler;
   std::size_t pool_blocks = 0;     // of a new one
   std::size_t prepared_bytes = 0;  // of what this server keeps ready at most
+  pair::MakeSteps steps;           // unset: by oblivious transfer and garbling
 };
 
 // What this server was asked for, and nothing has said yet: a refresh is under way from now on,

@@ -4,6 +4,7 @@
 #include "service/pair/pair_begin.h"
 #include "service/pair/pair_lane.h"
 #include "service/pair/pair_operations.h"
+#include "service/pair/pair_parts.h"
 #include "service/store/refresh_table.h"
 
 namespace tkdc {
@@ -20,7 +21,8 @@ class PairJobService final : public JobService {
  public:
   PairJobService(const JobServiceOptions& options, Store& store, ValueTable& values, Reply reply,
                  Audit audit)
-      : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
+      : options_(options), parts_(options.pair_parts ? *options.pair_parts : PairParts()),
+        store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
         pools_(values, options.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator),
         pending_(options.max_pending_jobs), limits_(options.limits),
         equals_(options.equal_burst, options.equal_every), seals_(store, options.seal_limit),
@@ -90,12 +92,18 @@ class PairJobService final : public JobService {
                                      std::equal(id, id + sizeof session, request.dealt.begin()));
   }
 
+  std::size_t new_pool_blocks() const {
+    return parts_.pool_blocks != 0 ? parts_.pool_blocks : options_.pair_pool_blocks;
+  }
+
   const JobServiceOptions options_;
+  const PairParts parts_;
   Store& store_;
   const Reply reply_;
   const Audit audit_;
   PairPools pools_;
-  PairCircuits circuits_;
+  const std::shared_ptr<PairCircuits> circuits_ =
+      parts_.circuits ? parts_.circuits : std::make_shared<PairCircuits>();
   PairWishes wishes_;
   PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
   PairProved cookies_{options_.pair_unproved_ands};
@@ -238,8 +246,7 @@ Result<void> PairJobService::begin_asked_refresh() {
   if (asked) {
     attempt_ = {};
     // Amid another one, which waits for room: that one says so, and this one follows it.
-    if (auto room = pools_.room_for_refresh(options_.pair_pool_blocks);
-        !room && !pools_.refreshing()) {
+    if (auto room = pools_.room_for_refresh(new_pool_blocks()); !room && !pools_.refreshing()) {
       asked = false;
       refuse_refresh(room.error().message);
     }
@@ -272,7 +279,8 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   beginning.installation = options_.installation;
   beginning.session = session.id;
   beginning.side = options_.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
-  beginning.pool_blocks = options_.pair_pool_blocks;
+  beginning.pool_blocks = new_pool_blocks();
+  beginning.steps = parts_.steps;
   beginning.prepared_bytes = options_.pair_prepared_bytes;
   Ended ended;
   if (auto begun = begin_asked_refresh(); !begun) {
@@ -307,12 +315,12 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
                           agents_garbled_, seals_,       preauth_,     equals_, half_done_,
                           limits_,         revocations_, clocks_,      shapes_, pace_,
                           upkeep_,         share_alarm_, end_session_, reply_,  audit_};
-  PairBlocks blocks(jobs, pools_, pool, options_.trouble);
+  PairBlocks blocks(jobs, pools_, pool, options_.trouble, parts_.reserved);
   PairRecords records(jobs, blocks);
   PairReserve reserve(jobs, most_prepared);
   figures_.prepared_most = most_prepared;
-  const PairAtWork at_work{jobs,    pools_,  circuits_, blocks, records,
-                           reserve, proved_, cookies_,  asked_, attempt_};
+  const PairAtWork at_work{jobs,    pools_,  *circuits_, blocks, records,
+                           reserve, proved_, cookies_,   asked_, attempt_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   begun_with_epoch_ = refreshed().epoch;
   upkeep_.session(true, begun_with_epoch_);

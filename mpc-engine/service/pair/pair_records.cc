@@ -39,7 +39,13 @@ Result<pair::Reserved*> PairBlocks::need(const pair::Pool& pool, std::size_t blo
   }
   if (!more) return more.error();
   some.at_once = std::min(kGrows * some.at_once, kMostAtOnce);
-  some.reserved = std::make_unique<pair::Reserved>(std::move(*more));
+  return keep(some, std::move(*more));
+}
+
+pair::Reserved* PairBlocks::keep(OfPool& some, pair::Reserved reserved) {
+  some.reserved = std::make_unique<pair::Reserved>(std::move(reserved));
+  const pair::Reserved& now = *some.reserved;
+  if (reserved_) reserved_(now.pool().id, now.next(), now.left());
   return some.reserved.get();
 }
 
@@ -62,8 +68,7 @@ Result<pair::Reserved*> PairBlocks::need_to_move(const Label& id) {
   if (some.reserved && some.reserved->left() > 0) return some.reserved.get();
   auto one = pair::reserve(session_, *pool, pools_, 1, pair::For::kMoving);
   if (!one) return one.error();
-  some.reserved = std::make_unique<pair::Reserved>(std::move(*one));
-  return some.reserved.get();
+  return keep(some, std::move(*one));
 }
 
 const pair::Pool* PairBlocks::spent(const Label& id) const {

@@ -23,10 +23,14 @@ namespace tkdc {
 class PairBlocks {
  public:
   using Trouble = std::function<void(std::string)>;
-  // `pool`: what is made from now on is of it. `trouble`: for administrators.
+  using Hear =
+      std::function<void(const pair::Label& pool, std::uint64_t first, std::uint64_t blocks)>;
+  // `pool`: what is made from now on is of it. `trouble`: for administrators. `reserved`: told of
+  // each reservation.
   PairBlocks(pair::Session& session, PairPools& pools, const pair::Pool& pool,
-             Trouble trouble = nullptr)
-      : session_(session), pools_(pools), pool_(pool), trouble_(std::move(trouble)) {}
+             Trouble trouble = nullptr, Hear reserved = nullptr)
+      : session_(session), pools_(pools), pool_(pool), trouble_(std::move(trouble)),
+        reserved_(std::move(reserved)) {}
 
   const pair::Pool& pool() const { return pool_; }
   // So many at least, of the pool that new keys are of.
@@ -51,11 +55,13 @@ class PairBlocks {
   };
   OfPool& of(const pair::Label& pool) { return of_pools_[{pool.high, pool.low}]; }
   Result<pair::Reserved*> need(const pair::Pool& pool, std::size_t blocks);
+  pair::Reserved* keep(OfPool& some, pair::Reserved reserved);
 
   pair::Session& session_;
   PairPools& pools_;
   const pair::Pool& pool_;
   const Trouble trouble_;
+  const Hear reserved_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, OfPool> of_pools_;
 };
 

@@ -29,6 +29,7 @@ bool PairReserve::has_room(const std::string& kind, std::uint64_t ands) const {
 // In batches that are longer than what is wanted, where that is little: a batch's buckets cost less
 // the more there are of them.
 Result<void> PairReserve::stock_up(std::uint64_t ands) {
+  if (session_.steps() != nullptr) return {};  // which take none
   while (stock_.size() < ands) {
     const std::size_t more = std::clamp<std::size_t>(ands - stock_.size(), kStepAnds, kMostMade);
     auto made = pair::make_ands(session_, more);
@@ -39,8 +40,10 @@ Result<void> PairReserve::stock_up(std::uint64_t ands) {
 }
 
 Result<pair::Prepared> PairReserve::make(const PairKind& kind) {
-  const std::size_t ands = kind.circuit.ands;
-  auto masks = session_.draw(pair::masks_of(kind.circuit));
+  const bool garbles = session_.steps() == nullptr;
+  const std::size_t ands = garbles ? kind.circuit.ands : 0;
+  auto masks = session_.draw(garbles ? pair::masks_of(kind.circuit)
+                                     : pair::kBlockBits + kind.circuit.input_bits());
   if (!masks) return masks.error();
   auto made = pair::prepare(session_, kind.circuit, std::span(stock_).last(ands), *masks);
   stock_.resize(stock_.size() - ands);
@@ -66,7 +69,7 @@ Result<pair::Prepared> PairReserve::take(const PairKindPtr& kind) {
 Result<void> PairReserve::step(const PairKindPtr& kind) {
   if (!has_room(kind->name, kind->circuit.ands))
     return fail("pair: there is no room for more circuits that are prepared");
-  if (stock_.size() < kind->circuit.ands)
+  if (session_.steps() == nullptr && stock_.size() < kind->circuit.ands)
     return stock_up(std::min<std::uint64_t>(kind->circuit.ands, stock_.size() + kStepAnds));
   auto made = make(*kind);
   if (!made) return made.error();

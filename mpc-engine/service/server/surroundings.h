@@ -17,6 +17,8 @@
 
 namespace tkdc {
 
+struct PairParts;  // service/pair/pair_parts.h
+
 struct Surroundings {
   std::unique_ptr<Store> store;
   std::shared_ptr<Network> network;
@@ -25,7 +27,8 @@ struct Surroundings {
   std::unique_ptr<LocalSocket> status;        // for monitoring; null: there is none
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
   std::optional<std::int64_t> certificate_end_s;
-  std::optional<Fingerprint> certificate;  // this server's own
+  std::optional<Fingerprint> certificate;       // this server's own
+  std::shared_ptr<const PairParts> pair_parts;  // null: what a server has by itself
 };
 
 // Opens and binds what agents and administrator reach; peers are not listened to yet.

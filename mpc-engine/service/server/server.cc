@@ -123,6 +123,8 @@ Result<void> Server::make_job_service() {
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.pair_prepared_bytes = config_.pair_prepared_bytes;
+  options.pair_tables_bytes = config_.pair_tables_bytes;
+  options.pair_tables_wait = config_.pair_tables_wait;
   options.audit_head = [this] { return told_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {

@@ -14,7 +14,7 @@ NICE   := nice -n 5
 all: build
 
 help:
-	@echo 'make demo [KEEP=1] [SERVERS=2]'
+	@echo 'make demo [KEEP=1] [SERVERS=2 [MODE=tables]]'
 	@echo '                     a realm at work, and the proof that nothing holds its keys'
 	@echo 'make demo-stop       stops what KEEP=1 left running'
 	@echo 'make test            unit tests, integration tests, sanitizers'
@@ -107,7 +107,7 @@ demo:
 	@./bootstrap
 	cmake --preset dev
 	$(NICE) cmake --build --preset dev -j $(JOBS) --target demo-programs
-	KEEP=$(KEEP) SERVERS=$(SERVERS) $(PYTHON) -m tests.e2e.demo
+	KEEP=$(KEEP) SERVERS=$(SERVERS) MODE=$(MODE) $(PYTHON) -m tests.e2e.demo
 
 demo-stop:
 	$(PYTHON) -m tests.e2e.demo.keep

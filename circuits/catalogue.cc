@@ -175,19 +175,17 @@ std::span<const Named> catalogue() {
 
 namespace {
 
-const Named* find_body(std::string_view name) {
-  for (const auto& list : {catalogue(), derivations()})
+const Named* find_body(std::string_view name, std::initializer_list<std::span<const Named>> lists) {
+  for (const auto& list : lists)
     for (const Named& named : list)
       if (named.name == name) return &named;
   return nullptr;
 }
 
-}  // namespace
-
-Result<Chosen> find_named(std::string_view text) {
+Result<Chosen> find_in(std::initializer_list<std::span<const Named>> lists, std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  if (const Named* named = find_body(name)) {
+  if (const Named* named = find_body(name, lists)) {
     if (colon == std::string_view::npos) return Chosen{named, named->usual};
     const std::string_view size = text.substr(colon + 1);
     std::size_t value = 0;
@@ -205,6 +203,14 @@ Result<Chosen> find_named(std::string_view text) {
   return fail("no circuit has the name '" + std::string(name) +
               "'; `tkdc circuit table` lists them");
 }
+
+}  // namespace
+
+Result<Chosen> find_named(std::string_view text) {
+  return find_in({catalogue(), derivations()}, text);
+}
+
+Result<Chosen> find_around(std::string_view text) { return find_in({around_tables()}, text); }
 
 circuit::Circuit record(const Chosen& chosen) {
   Recorder recorder;

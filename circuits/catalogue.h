@@ -16,6 +16,8 @@ struct Chosen {
 // NAME, or NAME:SIZE; of derivations() too.
 // Errors: no such name, a size that is no number or out of its range.
 Result<Chosen> find_named(std::string_view text);
+// The same of around_tables() alone, of which no program's user asks.
+Result<Chosen> find_around(std::string_view text);
 // Recorded and folded; no AND has a constant operand.
 circuit::Circuit record(const Chosen& chosen);
 

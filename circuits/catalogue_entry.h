@@ -61,7 +61,7 @@ constexpr Named of_octets(std::string_view name, std::string_view meaning, std::
 std::span<const Named> operations();
 // Those for the making of keys, which no table lists (derivations.cc).
 std::span<const Named> derivations();
-// Those around lookup tables (around_tables.cc), which nothing takes by name yet.
+// Those around lookup tables (around_tables.cc), which servers take by name.
 std::span<const Named> around_tables();
 
 }  // namespace tkdc::circuits

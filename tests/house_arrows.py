@@ -87,8 +87,8 @@ room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle")))
 room(f"{SERVICE}/pair", "mpc-engine/base", "mpc-engine/link", "mpc-engine/circuit",
-     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/session",
-     "mpc-engine/protocol", "circuits",
+     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/lut",
+     "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/cipher", "circuits",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle", "job")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")

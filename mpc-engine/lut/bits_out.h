@@ -32,6 +32,10 @@ class BitsOut {
  public:
   static Result<BitsOut> make(Dealer& dealer, std::size_t octets);
   std::size_t left() const { return stock_.left(); }
+  // Whether so many octets can leave in this session. Error: as take()'s, before a word.
+  Result<void> fits(const pair::Session& session, std::size_t count) const {
+    return stock_.fits(session, count);
+  }
   std::size_t octets() const { return bits_.size() * sizeof(AuthBit); }
 
   Result<pair::Held> take(Dealer& dealer, std::span<const Label> octets);

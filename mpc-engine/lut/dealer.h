@@ -28,6 +28,7 @@ class Dealer {
   Dealer(const Dealer&) = delete;
 
   pair::Session& session() { return session_; }
+  const pair::Session& session() const { return session_; }
   Side side() const { return session_.side(); }
   // This party's part of Δ, and that of octets.
   const Label& part() const { return part_[0]; }
@@ -35,6 +36,8 @@ class Dealer {
   // Its label of a public octet; the octet's multiple of that part.
   const Label& multiple(std::uint8_t octet) const { return multiples_[octet]; }
 
+  // How many random bits are there, until others have to be drawn.
+  std::size_t ready() const { return bits_.size() - used_; }
   // Random bits that nobody has had before.
   Result<void> draw(std::span<AuthBit> out);
   Result<void> draw(std::span<Label> out);

@@ -6,29 +6,29 @@
 namespace tkdc::lut {
 namespace {
 
-using Way = NormTables::Way;
+using Way = SboxWay;
 
-Result<void> enough(const NormTables& tables, Way way, std::size_t wanted) {
+Result<void> fits(const pair::Session& session, const SboxTables& tables, Way way,
+                  std::size_t wanted) {
   if (tables.way() != way)
     return fail("lut: these tables go the other way: a SEAL takes the S-box, an OPEN its inverse");
-  if (tables.left() >= wanted) return {};
-  return fail("lut: " + std::to_string(wanted) + " tables wanted and only " +
-              std::to_string(tables.left()) + " left: make more of them first");
+  return tables.fits(session, wanted);
 }
 
-Substitute by(Dealer& dealer, NormTables& tables) {
+Substitute by(Dealer& dealer, SboxTables& tables) {
   return [&](std::span<Label> octets) { return tables.look_up(dealer, octets); };
 }
 
 }  // namespace
 
-Result<RoundKeys> RoundKeys::expand(Dealer& dealer, NormTables& forward, const pair::Held& key) {
+Result<RoundKeys> RoundKeys::expand(Dealer& dealer, SboxTables& forward, const pair::Held& key) {
   auto octets = octets_of(dealer, key);
   if (!octets) return octets.error();
   if (octets->size() != 16 && octets->size() != 32)
     return fail("lut: a key of " + std::to_string(octets->size()) +
                 " octets: AES has 16 or 32 here");
-  const auto there = enough(forward, Way::kForward, schedule_lookups(octets->size()));
+  const auto there =
+      fits(dealer.session(), forward, Way::kForward, schedule_lookups(octets->size()));
   if (!there) return there.error();
   auto labels = expand_key(dealer, by(dealer, forward), *octets);
   if (!labels) return labels.error();
@@ -41,18 +41,17 @@ class HeldAes {
   using Cipher = Result<Labels> (*)(const Substitute&, std::span<const Label>,
                                     std::span<const Label>);
 
-  static Result<pair::Held> run(Dealer& dealer, NormTables& tables, Way way, BitsOut& out,
+  static Result<pair::Held> run(Dealer& dealer, SboxTables& tables, Way way, BitsOut& out,
                                 const RoundKeys& keys, const pair::Held& text) {
     if (!dealer.session().is(keys.session_)) return fail("lut: round keys of another session");
     auto octets = octets_of(dealer, text);
     if (!octets) return octets.error();
     if (octets->size() < kBlockOctets)
       return fail("lut: a text of " + std::to_string(octets->size()) + " octets is no block");
-    auto there = enough(tables, way, cts_lookups(keys.key_octets(), octets->size()));
+    auto there =
+        fits(dealer.session(), tables, way, cts_lookups(keys.key_octets(), octets->size()));
+    if (there) there = out.fits(dealer.session(), octets->size());
     if (!there) return there.error();
-    if (out.left() < octets->size())
-      return fail("lut: " + std::to_string(octets->size()) + " octets leave and only " +
-                  std::to_string(out.left()) + " masks are left: make more of them first");
     const Cipher cipher = way == Way::kForward ? cts_encrypt : cts_decrypt;
     auto made = cipher(by(dealer, tables), keys.labels_, *octets);
     if (!made) return made.error();
@@ -60,12 +59,12 @@ class HeldAes {
   }
 };
 
-Result<pair::Held> seal_held(Dealer& dealer, NormTables& forward, BitsOut& out,
+Result<pair::Held> seal_held(Dealer& dealer, SboxTables& forward, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& message) {
   return HeldAes::run(dealer, forward, Way::kForward, out, keys, message);
 }
 
-Result<pair::Held> open_held(Dealer& dealer, NormTables& inverse, BitsOut& out,
+Result<pair::Held> open_held(Dealer& dealer, SboxTables& inverse, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& ciphertext) {
   return HeldAes::run(dealer, inverse, Way::kInverse, out, keys, ciphertext);
 }

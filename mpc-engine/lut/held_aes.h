@@ -20,14 +20,15 @@
 
 #include "lut/bits_out.h"
 #include "lut/cts.h"
-#include "lut/norm_tables.h"
+#include "lut/sbox_tables.h"
 
 namespace tkdc::lut {
 
 class RoundKeys {
  public:
   // Of 16 or 32 octets. `forward`: schedule_lookups() of them.
-  static Result<RoundKeys> expand(Dealer& dealer, NormTables& forward, const pair::Held& key);
+  static Result<RoundKeys> expand(Dealer& dealer, SboxTables& forward, const pair::Held& key);
+  std::size_t octets() const { return labels_.size() * kLabelBytes; }  // of memory
   // Of the key.
   std::size_t key_octets() const { return 4 * (labels_.size() / kBlockOctets - 1) - 24; }
 
@@ -39,9 +40,9 @@ class RoundKeys {
 };
 
 // What a text takes: cts_lookups() of tables that go its way, and its octets of masks.
-Result<pair::Held> seal_held(Dealer& dealer, NormTables& forward, BitsOut& out,
+Result<pair::Held> seal_held(Dealer& dealer, SboxTables& forward, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& message);
-Result<pair::Held> open_held(Dealer& dealer, NormTables& inverse, BitsOut& out,
+Result<pair::Held> open_held(Dealer& dealer, SboxTables& inverse, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& ciphertext);
 
 }  // namespace tkdc::lut

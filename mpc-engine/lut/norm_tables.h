@@ -24,14 +24,15 @@
 #pragma once
 
 #include "lut/demux.h"
+#include "lut/sbox_tables.h"
 #include "lut/stock.h"
 
 namespace tkdc::lut {
 
-class NormTables {
+class NormTables final : public SboxTables {
  public:
   static constexpr std::size_t kLabels = 32;  // of an S-box
-  enum class Way : std::uint8_t { kForward, kInverse };
+  using Way = SboxWay;
 
   // Checked when they come back.
   static Result<NormTables> make(Dealer& dealer, std::size_t count) {
@@ -41,12 +42,13 @@ class NormTables {
     return make_for(dealer, count, Way::kInverse);
   }
 
-  Way way() const { return way_; }
-  std::size_t left() const { return stock_.left(); }
+  Way way() const override { return way_; }
+  std::size_t left() const override { return stock_.left(); }
+  Result<void> fits(const pair::Session& session, std::size_t count) const override {
+    return stock_.fits(session, count);
+  }
   std::size_t octets() const { return labels_.size() * kLabelBytes; }
-  // Replaces octets by their S-box's. What has been opened is to be checked before anything is put
-  // out (dealer.h).
-  Result<void> look_up(Dealer& dealer, std::span<Label> octets);
+  Result<void> look_up(Dealer& dealer, std::span<Label> octets) override;
 
  private:
   friend struct Inside;  // tests/unit/lut

@@ -35,6 +35,8 @@ class Stock {
   std::size_t left() const { return size_ - next_; }
   // The next place that serves.
   std::size_t next() const { return next_; }
+  // Whether so many would serve now. Error: as take()'s.
+  Result<void> fits(const pair::Session& session, std::size_t count) const;
   // The first of so many that serve now.
   Result<std::size_t> take(const pair::Session& session, std::size_t count);
 

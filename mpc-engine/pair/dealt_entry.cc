@@ -22,10 +22,15 @@ Result<void> exchanged(ot::Channel& channel, const T& own, T& peers) {
 
 }  // namespace
 
+Result<EntryMasks> EntryMasks::draw(const Session& session, std::size_t dealt_bits,
+                                    const Draw& draw) {
+  AuthBits bits(dealt_bits + kBlockBits);
+  if (auto drawn = draw(bits); !drawn) return drawn.error();
+  return EntryMasks(session.id(), std::move(bits));
+}
+
 Result<EntryMasks> EntryMasks::draw(Session& session, std::size_t dealt_bits) {
-  auto drawn = session.draw(dealt_bits + kBlockBits);
-  if (!drawn) return drawn.error();
-  return EntryMasks(session.id(), std::move(*drawn));
+  return draw(session, dealt_bits, [&](std::span<AuthBit> bits) { return session.draw(bits); });
 }
 
 class DealtEntry {

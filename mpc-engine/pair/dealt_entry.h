@@ -16,6 +16,8 @@
 // that do not fit, before a word is said.
 #pragma once
 
+#include <functional>
+
 #include "pair/inputs.h"
 #include "pair/online.h"
 
@@ -25,6 +27,9 @@ namespace tkdc::pair {
 class EntryMasks {
  public:
   static Result<EntryMasks> draw(Session& session, std::size_t dealt_bits);
+  // By whoever draws many at once: bits of the session that nobody has had before.
+  using Draw = std::function<Result<void>(std::span<AuthBit>)>;
+  static Result<EntryMasks> draw(const Session& session, std::size_t dealt_bits, const Draw& draw);
   EntryMasks(const EntryMasks&) = delete;
   EntryMasks& operator=(const EntryMasks&) = delete;
   EntryMasks(EntryMasks&&) = default;

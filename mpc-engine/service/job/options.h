@@ -62,6 +62,10 @@ struct JobServiceOptions {
   // again in 48 s.
   std::uint64_t pair_unproved_ands = 2'400'000;
   std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // of circuits that stand ready
+  std::size_t pair_tables_bytes = 0;                         // of lookup tables; 0: none
+  // How long a job may wait longer for messages, where its AES is done by tables; 0: they
+  // do it wherever there are enough.
+  std::chrono::milliseconds pair_tables_wait{50};
   bool pair_ahead = true;  // two servers prepare circuits while no job waits
   // Until two servers look again whether a refresh can end.
   std::chrono::milliseconds pair_refresh_again{5000};

@@ -29,6 +29,12 @@ struct PairJobsStatus {
   // And what both agree to keep of them at most.
   std::size_t prepared = 0, prepared_bytes = 0, prepared_most = 0;
   std::uint64_t found = 0, missed = 0;
+  // Lookup tables left, of AES's S-box and its inverse; their octets here, and how many at most (0:
+  // none are kept); jobs whose AES they did, and that did without; seconds that they last at the
+  // present rate, or -1: nobody asks for them.
+  std::size_t tables_forward = 0, tables_inverse = 0, tables_bytes = 0, tables_most = 0;
+  std::uint64_t tables_jobs = 0, tables_missed = 0;
+  std::int64_t tables_last_s = -1;
   std::uint64_t may_be_known = 0;  // jobs that failed when the other server may have had the result
 };
 

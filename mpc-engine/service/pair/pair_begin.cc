@@ -255,13 +255,19 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   return go_on_without(id, kept, own, *peers, pools);
 }
 
-Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning& of) {
-  Bytes out, in(8);
-  Writer(out).u64(of.prepared_bytes);
+Result<PairMost> agree_on_prepared(ot::Channel& channel, const PairBeginning& of) {
+  Bytes out, in(16);
+  Writer writer(out);
+  writer.u64(of.prepared_bytes);
+  writer.u64(of.tables_bytes);
   auto done = channel.write(out);
   if (done) done = channel.read(in);
   if (!done) return done.error();
-  return std::min<std::size_t>(of.prepared_bytes, Reader(in).u64());
+  Reader reader(in);
+  PairMost most{};
+  most.prepared_bytes = std::min<std::size_t>(of.prepared_bytes, reader.u64());
+  most.tables_bytes = std::min<std::size_t>(of.tables_bytes, reader.u64());
+  return most;
 }
 
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,

@@ -9,7 +9,8 @@
 //   then   a new pool, where none that both have has enough left: a pair session of its own; then
 //          each writes its part down, and a vote says that both have. If not, an old one serves,
 //          or one with few left, and no key is made
-//   both   how many octets of prepared circuits it keeps at most, 8: the fewer ones count
+//   both   how many octets of prepared circuits it keeps at most, 8, and of lookup tables, 8: the
+//          fewer ones count
 //   then   the pair session for jobs
 //
 // Called by the thread of run_session().
@@ -36,6 +37,7 @@ struct PairBeginning {
   std::size_t pool_blocks = 0;     // of a new one
   std::size_t prepared_bytes = 0;  // of what this server keeps ready at most
   pair::MakeSteps steps;           // unset: by oblivious transfer and garbling
+  std::size_t tables_bytes = 0;    // of lookup tables; 0: none
 };
 
 // What this server was asked for, and nothing has said yet: a refresh is under way from now on,
@@ -47,7 +49,10 @@ Result<void> begin_refresh(bool asked, PairPools& pools);
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
                                         PairPools& pools, pair::EndedBy& ended_by);
 // What both keep ready at most.
-Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning& of);
+struct PairMost {
+  std::size_t prepared_bytes, tables_bytes;
+};
+Result<PairMost> agree_on_prepared(ot::Channel& channel, const PairBeginning& of);
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
                                                   pair::EndedBy& ended_by);
 

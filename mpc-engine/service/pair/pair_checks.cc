@@ -38,6 +38,8 @@ Verdict because(PairJob& of, tkdc_status status, const char* why) {
   return static_cast<Verdict>(status);
 }
 
+using Way = PairTables::Way;
+
 template <class T>
 void add(crypto_generichash_state& state, const T& what) {
   crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(&what), sizeof what);
@@ -63,6 +65,25 @@ PairStatement PairChecks::check(PairJob& of) {
   std::size_t ready = 0;
   for (const std::string& kind : of.kinds) ready += at_work_.reserve.ready(kind);
   out.ready = static_cast<std::uint16_t>(ready);
+  out.tables = tables_for(of);
+  return out;
+}
+
+// What anybody may have made up takes no tables: lengths that nobody has proved go by circuits,
+// which have a budget.
+PairByTables PairChecks::tables_for(const PairJob& of) const {
+  PairByTables out;
+  out.left = at_work_.tables.left();
+  if (!of.by_tables) return out;
+  const PairTableJob& job = *of.by_tables;
+  out.ready = static_cast<std::uint16_t>(at_work_.reserve.ready(job.kind));
+  out.round_keys =
+      at_work_.records.has_round_keys(of.job->found.record->ref.id, of.whole.held.front().field);
+  const bool enough =
+      at_work_.tables.left(Way::kForward) >= job.needs(Way::kForward, out.round_keys) &&
+      at_work_.tables.left(Way::kInverse) >= job.needs(Way::kInverse, out.round_keys);
+  const bool seals = job.way == Way::kForward;
+  out.wanted = enough && (seals || at_work_.proved.has(of.kinds.back()));
   return out;
 }
 
@@ -149,6 +170,9 @@ Verdict PairChecks::look_at_use(PairJob& of) {
                        : whole_of(*record, request.op, request.usage, of.input_bytes);
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
+  if (!derives && at_work_.tables.work())
+    of.by_tables =
+        table_job(at_work_.circuits, of.whole, request.op, record->ref.enctype, of.input_bytes);
   return look_at_kinds(of);
 }
 

@@ -7,6 +7,7 @@
 #include "service/job/job.h"
 #include "service/job/lane_shared.h"
 #include "service/pair/pair_derived.h"
+#include "service/pair/pair_table_job.h"
 #include "service/pair/pair_talk.h"
 
 namespace tkdc {
@@ -14,8 +15,10 @@ namespace tkdc {
 // A job in this session.
 struct PairJob {
   std::unique_ptr<Job> job;
-  Whole whole;                     // of an operation with a stored or a derived key
-  std::vector<std::string> kinds;  // of its circuits, the operation's last; empty: none
+  Whole whole;                            // of an operation with a stored or a derived key
+  std::vector<std::string> kinds;         // of its circuits, the operation's last; empty: none
+  std::optional<PairTableJob> by_tables;  // what it would take; of no derived key
+  bool goes_by_tables = false, has_round_keys = false;  // as both have said
   std::optional<PairDerivation> derivation;
   std::optional<pair::Dealt> half;  // where the agent has dealt a known half
   pair::Dealt dealt;                // where it has dealt something else
@@ -33,6 +36,7 @@ class PairChecks {
 
  private:
   PairHeld held_of(const PairJob& of) const;
+  PairByTables tables_for(const PairJob& of) const;
   Verdict look_at(PairJob& of);
   Verdict look_at_deal(PairJob& of);
   Verdict look_at_use(PairJob& of);

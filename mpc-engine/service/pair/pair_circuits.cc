@@ -10,7 +10,8 @@ namespace {
 
 using circuit::Circuit;
 
-constexpr std::string_view kAnswer = "answer ", kStore = "store ", kCopy = "copy:";
+constexpr std::string_view kAnswer = "answer ", kStore = "store ",
+                           kCopy = "copy:", kAround = "around-";
 constexpr std::size_t kMostCopied = 64;  // octets: keys
 constexpr std::size_t kMostKnown = 1024;
 constexpr const char* kHolds = "holds";
@@ -36,7 +37,8 @@ Result<Meaning> meaning_of(std::string_view kind) {
       return fail("pair: no key has so many octets");
     return out;
   }
-  auto chosen = circuits::find_named(kind);
+  const bool around = !out.stored && kind.starts_with(kAround);
+  auto chosen = around ? circuits::find_around(kind) : circuits::find_named(kind);
   if (!chosen) return chosen.error();
   out.chosen = *chosen;
   return out;
@@ -54,6 +56,10 @@ Circuit recorded(const Meaning& meaning) {
 
 std::string answer_kind(const std::string& circuit) { return std::string(kAnswer) + circuit; }
 std::string store_kind(const std::string& circuit) { return std::string(kStore) + circuit; }
+
+std::string around_kind(const std::string& circuit) {
+  return answer_kind(std::string(kAround) + circuit);
+}
 
 PairKind::PairKind(std::string of, const Circuit& plain, const pair::PadRule& rule,
                    const Circuit& padded)

@@ -4,7 +4,8 @@
 // takes up to some seconds, and kept within a bound. They say nothing of keys or jobs. One thread.
 //
 // A kind's name says all: "answer NAME" masks what an agent gets, "store NAME" what is stored, in
-// whole blocks. NAME is the catalogue's, or "copy:OCTETS".
+// whole blocks. NAME is the catalogue's, or "copy:OCTETS". "answer around-…": what an operation has
+// beside AES, where that is done by tables (docs/protocols/29-tables-in-jobs.md).
 #pragma once
 
 #include <map>
@@ -34,6 +35,8 @@ using PairKindPtr = std::shared_ptr<const PairKind>;
 
 std::string answer_kind(const std::string& circuit);
 std::string store_kind(const std::string& circuit);
+// Of a SEAL's or OPEN's circuit, the kind of what it has beside AES.
+std::string around_kind(const std::string& circuit);
 
 // How many ANDs a circuit of that name may have: what it takes to lay it out and to prepare it.
 inline constexpr std::uint64_t kMostPairAnds = 1'200'000;

@@ -18,4 +18,8 @@ struct PairOutput {
 Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& kind,
                                 pair::Inputs& inputs);
 
+// The same with what has been taken of the reserve before.
+Result<PairOutput> compute_prepared(const PairAtWork& at_work, const PairKind& kind,
+                                    pair::Prepared& prepared, pair::Inputs& inputs);
+
 }  // namespace tkdc

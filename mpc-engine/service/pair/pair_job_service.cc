@@ -68,7 +68,7 @@ class PairJobService final : public JobService {
   Ended work(const Session& session, LaneStreams& streams);
   Result<void> begin_asked_refresh();
   void refuse_refresh(const std::string& why);
-  Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, std::size_t most_prepared,
+  Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, const PairMost& most,
                      LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
   static void close(LaneStreams& streams);
@@ -105,6 +105,7 @@ class PairJobService final : public JobService {
   const std::shared_ptr<PairCircuits> circuits_ =
       parts_.circuits ? parts_.circuits : std::make_shared<PairCircuits>();
   PairWishes wishes_;
+  PairTableWishes table_wishes_;                    // the lane's thread
   PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
   PairProved cookies_{options_.pair_unproved_ands};
   PairAsked asked_;
@@ -282,6 +283,7 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   beginning.pool_blocks = new_pool_blocks();
   beginning.steps = parts_.steps;
   beginning.prepared_bytes = options_.pair_prepared_bytes;
+  beginning.tables_bytes = options_.pair_tables_bytes;
   Ended ended;
   if (auto begun = begin_asked_refresh(); !begun) {
     ended.why = begun.error().message;
@@ -295,9 +297,9 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   }
   if (!pools_.no_room().empty() && options_.trouble) options_.trouble(pools_.no_room());
   ended.by = pair::EndedBy::kLink;
-  const auto most_prepared = agree_on_prepared(channel, beginning);
-  if (!most_prepared) {
-    ended.why = most_prepared.error().message;
+  const auto most = agree_on_prepared(channel, beginning);
+  if (!most) {
+    ended.why = most.error().message;
     return ended;
   }
   auto jobs = begin_jobs(channel, beginning, ended.by);
@@ -305,23 +307,25 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
     ended.why = jobs.error().message;
     return ended;
   }
-  return work_at_jobs(**jobs, **pool, *most_prepared, streams);
+  return work_at_jobs(**jobs, **pool, *most, streams);
 }
 
 PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pair::Pool& pool,
-                                                   std::size_t most_prepared,
-                                                   LaneStreams& streams) {
+                                                   const PairMost& most, LaneStreams& streams) {
   const LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
                           agents_garbled_, seals_,       preauth_,     equals_, half_done_,
                           limits_,         revocations_, clocks_,      shapes_, pace_,
                           upkeep_,         share_alarm_, end_session_, reply_,  audit_};
   PairBlocks blocks(jobs, pools_, pool, options_.trouble, parts_.reserved);
   PairRecords records(jobs, blocks);
-  PairReserve reserve(jobs, most_prepared);
-  figures_.prepared_most = most_prepared;
-  const PairAtWork at_work{jobs,    pools_,  *circuits_, blocks, records,
-                           reserve, proved_, cookies_,   asked_, attempt_};
-  PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
+  PairReserve reserve(jobs, most.prepared_bytes);
+  PairTables tables(jobs, most.tables_bytes);
+  figures_.prepared_most = most.prepared_bytes;
+  figures_.tables_most = tables.most_bytes();
+  const PairAtWork at_work{jobs,   pools_,  *circuits_, blocks, records, reserve,
+                           tables, proved_, cookies_,   asked_, attempt_};
+  PairLane lane(shared, at_work, queue_, wishes_, table_wishes_, figures_, of_lane_,
+                *streams.from_next);
   begun_with_epoch_ = refreshed().epoch;
   upkeep_.session(true, begun_with_epoch_);
   session_is(jobs.id(), pool);
@@ -371,6 +375,13 @@ JobServiceStatus PairJobService::status() const {
   pair.found = figures_.found;
   pair.missed = figures_.missed;
   pair.may_be_known = figures_.may_be_known;
+  pair.tables_forward = figures_.tables_forward;
+  pair.tables_inverse = figures_.tables_inverse;
+  pair.tables_bytes = figures_.tables_bytes;
+  pair.tables_most = figures_.tables_most;
+  pair.tables_jobs = figures_.tables_jobs;
+  pair.tables_missed = figures_.tables_missed;
+  pair.tables_last_s = figures_.tables_last_s;
   return out;
 }
 

@@ -23,11 +23,12 @@ constexpr const char* kRefreshed = "keys are to be refreshed: first a new sessio
 }  // namespace
 
 PairLane::PairLane(const LaneShared& shared, const PairAtWork& at_work, PairQueue& queue,
-                   PairWishes& wishes, PairFigures& figures, LaneFigures& of_lane,
-                   BulkReader& from_peer)
-    : shared_(shared), at_work_(at_work), queue_(queue), wishes_(wishes), figures_(figures),
-      of_lane_(of_lane), from_peer_(from_peer), checks_(shared, at_work),
-      management_(shared, at_work), upkeep_(shared, at_work), answers_(shared, of_lane, 0, false),
+                   PairWishes& wishes, PairTableWishes& table_wishes, PairFigures& figures,
+                   LaneFigures& of_lane, BulkReader& from_peer)
+    : shared_(shared), at_work_(at_work), queue_(queue), wishes_(wishes),
+      table_wishes_(table_wishes), figures_(figures), of_lane_(of_lane), from_peer_(from_peer),
+      checks_(shared, at_work), management_(shared, at_work), upkeep_(shared, at_work),
+      answers_(shared, of_lane, 0, false), choice_(shared.options.pair_tables_wait),
       found_before_(figures.found), missed_before_(figures.missed) {}
 
 std::string PairLane::run() {
@@ -36,6 +37,7 @@ std::string PairLane::run() {
   const auto done = leads() ? lead() : follow();
   from_peer_.on_change({});
   figures_.prepared = figures_.prepared_bytes = 0;
+  figures_.tables_forward = figures_.tables_inverse = figures_.tables_bytes = 0;
   return done ? std::string() : done.error().message;
 }
 
@@ -95,6 +97,9 @@ Result<void> PairLane::name_job(const JobName& name) {
   order.kind = PairOrder::Kind::kJob;
   order.job = name;
   order.statement = checks_.check(job);
+  bool& by_tables = order.statement.tables.wanted;
+  const std::size_t left = job.by_tables ? at_work_.tables.left(job.by_tables->way) : 0;
+  by_tables = choice_.takes(job, order.statement, left, at_work_.tables.most());
   ot::Channel& channel = at_work_.session.channel();
   auto said = say(channel, order);
   auto peers = said ? hear_statement(channel) : Result<PairStatement>(said.error());
@@ -104,6 +109,8 @@ Result<void> PairLane::name_job(const JobName& name) {
     return why;
   }
   last_heard_ = last_job_ = Clock::now();
+  choice_.settle(name,
+                 concluded(order.statement, *peers) == kAdmit && by_tables && peers->tables.wanted);
   return settle(std::move(job), order.statement, *peers);
 }
 
@@ -135,12 +142,15 @@ Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairS
     answers_.refuse(*job.job, static_cast<tkdc_status>(verdict));
     return {};
   }
-  if (own.ready != peers.ready) {
-    const Error why = at_work_.session.end("it has other circuits prepared than this server",
-                                           pair::EndedBy::kState);
+  if (!has_alike(own, peers)) {
+    const Error why = at_work_.session.end(
+        "it has other circuits prepared, or other lookup tables left, than this server",
+        pair::EndedBy::kState);
     answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
     return why;
   }
+  job.goes_by_tables = own.tables.wanted && peers.tables.wanted;
+  job.has_round_keys = own.tables.round_keys && peers.tables.round_keys;
   return run_job(job, std::min(own.held, peers.held));
 }
 
@@ -169,6 +179,7 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   of_lane_.operations.add(1);
   of_lane_.busy_ns.add(static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count()));
+  note_tables(of, good);
   count();
   answers_.finish_by_two(*of.job, std::move(outcome), cost);
   for (const std::string& kind : at_work_.reserve.asked())
@@ -193,6 +204,19 @@ void PairLane::put_back(std::unique_ptr<Job> job) {
   if (leads()) queue_.put_back(name, due);
 }
 
+// What a job would have taken is made, too: there the circuit beside tables is what is wanted.
+void PairLane::note_tables(const PairJob& of, bool good) {
+  if (!good || !of.by_tables) return;
+  const PairTableJob& job = *of.by_tables;
+  if (of.goes_by_tables) ++figures_.tables_jobs;
+  if (!of.goes_by_tables && leads() && !choice_.is_near(job, true)) return;
+  if (!of.goes_by_tables) ++figures_.tables_missed;
+  if (!of.goes_by_tables) wishes_.note(job.kind);
+  for (const auto way : {PairTables::Way::kForward, PairTables::Way::kInverse})
+    if (const std::size_t some = job.needs(way, of.goes_by_tables && of.has_round_keys); some > 0)
+      table_wishes_.note(way, some);
+}
+
 // ---- ahead
 
 Result<void> PairLane::order(PairOrder::Kind kind, const std::string& circuit) {
@@ -214,6 +238,8 @@ Result<void> PairLane::say_alive() {
   if (heard && octet != kGoOn && octet != kAnew) heard = fail("it says neither yes nor no");
   if (!heard) return at_work_.session.end(heard.error().message);
   last_heard_ = Clock::now();
+  choice_.took(last_heard_ - last_alive_);
+  count();
   return octet == kAnew ? Result<void>(fail(kRefreshed)) : Result<void>();
 }
 
@@ -221,6 +247,7 @@ Result<void> PairLane::answer_alive() {
   const std::uint8_t octet = queue_.anew() ? kAnew : kGoOn;
   if (auto said = at_work_.session.channel().write({&octet, 1}); !said)
     return at_work_.session.end(said.error().message);
+  count();
   return octet == kAnew ? Result<void>(fail(kRefreshed)) : Result<void>();
 }
 
@@ -243,6 +270,7 @@ Result<bool> PairLane::work_ahead() {
     last_heard_ = Clock::now();
     return upkeep;
   }
+  if (auto made = make_tables(true); !made || *made) return made;
   (void)wishes_.stale();
   for (const std::string& kind : at_work_.reserve.kinds()) {
     if (wishes_.has(kind)) continue;  // one that was pushed out is not wished for, either
@@ -256,10 +284,35 @@ Result<bool> PairLane::work_ahead() {
     return ands && at_work_.reserve.has_room(kind, *ands);
   };
   const auto kind = wishes_.next(ready, room);
-  if (!kind) return false;
+  if (!kind) return make_tables(false);
   if (auto told = order(PairOrder::Kind::kPrepare, *kind); !told) return told.error();
   if (auto done = prepare(*kind); !done) return done.error();
   return true;
+}
+
+// `few`: only what one job may be waiting for.
+Result<bool> PairLane::make_tables(bool few) {
+  if (!at_work_.tables.work()) return false;
+  const auto left = [&](PairTables::Way way) { return at_work_.tables.left(way); };
+  const auto room = [&](PairTables::Way way) { return at_work_.tables.has_room(way); };
+  const auto way = table_wishes_.next(few, left, room);
+  if (!way) return false;
+  PairOrder more;
+  more.kind = PairOrder::Kind::kTables;
+  more.way = *way;
+  if (auto told = say(at_work_.session.channel(), more); !told)
+    return at_work_.session.end(told.error().message);
+  if (auto done = step_tables(*way); !done) return done.error();
+  last_heard_ = Clock::now();
+  return true;
+}
+
+Result<void> PairLane::step_tables(PairTables::Way way) {
+  auto done = at_work_.tables.step(way);
+  count();
+  if (!done && at_work_.session.stands())
+    return at_work_.session.end(done.error().message, pair::EndedBy::kState);
+  return done;
 }
 
 Result<void> PairLane::prepare(const std::string& circuit) {
@@ -277,6 +330,7 @@ Result<void> PairLane::obey(const PairOrder& order) {
   switch (order.kind) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);
+    case PairOrder::Kind::kTables: return step_tables(order.way);
     case PairOrder::Kind::kForget:
       at_work_.reserve.forget(order.circuit);
       count();
@@ -293,6 +347,14 @@ Result<void> PairLane::obey(const PairOrder& order) {
 void PairLane::count() {
   figures_.prepared = at_work_.reserve.ready();
   figures_.prepared_bytes = at_work_.reserve.bytes();
+  const PairTablesLeft left = at_work_.tables.left();
+  figures_.tables_forward = left.forward;
+  figures_.tables_inverse = left.inverse;
+  figures_.tables_bytes = at_work_.tables.bytes();
+  const auto lasts = table_wishes_.lasts_s([&](PairTables::Way way) {
+    return way == PairTables::Way::kForward ? left.forward : left.inverse;
+  });
+  figures_.tables_last_s = lasts && at_work_.tables.work() ? static_cast<std::int64_t>(*lasts) : -1;
   figures_.found = found_before_ + at_work_.reserve.taken();
   figures_.missed = missed_before_ + at_work_.reserve.missed();
 }

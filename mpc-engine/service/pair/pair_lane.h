@@ -9,6 +9,8 @@
 #include "service/job/answers.h"
 #include "service/pair/pair_management.h"
 #include "service/pair/pair_queue.h"
+#include "service/pair/pair_table_choice.h"
+#include "service/pair/pair_table_wishes.h"
 #include "service/pair/pair_upkeep.h"
 #include "service/pair/pair_wishes.h"
 
@@ -18,12 +20,18 @@ namespace tkdc {
 struct PairFigures {
   std::atomic<std::size_t> prepared{0}, prepared_bytes{0}, prepared_most{0};
   std::atomic<std::uint64_t> found{0}, missed{0}, may_be_known{0};
+  // Lookup tables: left of each way, octets, and at most; jobs whose AES they did, and those that
+  // would have taken some if there had been enough; how long they last, or -1.
+  std::atomic<std::size_t> tables_forward{0}, tables_inverse{0}, tables_bytes{0}, tables_most{0};
+  std::atomic<std::uint64_t> tables_jobs{0}, tables_missed{0};
+  std::atomic<std::int64_t> tables_last_s{-1};
 };
 
 class PairLane {
  public:
   PairLane(const LaneShared& shared, const PairAtWork& at_work, PairQueue& queue,
-           PairWishes& wishes, PairFigures& figures, LaneFigures& of_lane, BulkReader& from_peer);
+           PairWishes& wishes, PairTableWishes& table_wishes, PairFigures& figures,
+           LaneFigures& of_lane, BulkReader& from_peer);
 
   // Why it ended; empty where it was told to stop.
   std::string run();
@@ -46,6 +54,9 @@ class PairLane {
   Result<void> answer_alive();
   Result<void> obey(const PairOrder& order);
   Result<void> prepare(const std::string& circuit);
+  Result<bool> make_tables(bool few);
+  Result<void> step_tables(PairTables::Way way);
+  void note_tables(const PairJob& of, bool good);
   bool is_short_of_blocks() const;
   void count();
 
@@ -53,6 +64,7 @@ class PairLane {
   const PairAtWork& at_work_;
   PairQueue& queue_;
   PairWishes& wishes_;
+  PairTableWishes& table_wishes_;
   PairFigures& figures_;
   LaneFigures& of_lane_;
   BulkReader& from_peer_;
@@ -60,6 +72,7 @@ class PairLane {
   PairManagement management_;
   PairUpkeep upkeep_;
   Answers answers_;
+  PairTableChoice choice_;
   Clock::time_point last_heard_ = Clock::now();
   Clock::time_point last_job_ = Clock::now();
   Clock::time_point last_alive_ = Clock::now();

@@ -8,7 +8,8 @@
 namespace tkdc {
 
 OfferedProtocol pair_offered();
-// Of three digests of files.
-OfferedProtocol pair_offered(std::uint64_t pair, std::uint64_t jobs, std::uint64_t circuits);
+// Of four digests of files.
+OfferedProtocol pair_offered(std::uint64_t pair, std::uint64_t jobs, std::uint64_t circuits,
+                             std::uint64_t tables);
 
 }  // namespace tkdc

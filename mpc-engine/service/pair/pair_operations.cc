@@ -3,6 +3,7 @@
 
 #include "enctype.h"
 #include "service/admit/policy.h"
+#include "service/pair/pair_by_tables.h"
 
 namespace tkdc {
 
@@ -76,6 +77,13 @@ Result<void> bridge_for_job(const PairAtWork& at_work, const KeyRecord& record) 
   return bridged;
 }
 
+JobOutcome outcome_of(const PairJob& of, const Result<PairOutput>& out) {
+  if (!out) return {TKDC_STATUS_INCONSISTENT, out.error().message};
+  if (of.whole.holds && out->bare.front() != 1)
+    return {TKDC_STATUS_INTEGRITY, tkdc_status_text(TKDC_STATUS_INTEGRITY)};
+  return JobOutcome(answer_of(out->rest));
+}
+
 }  // namespace
 
 JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld held) {
@@ -83,6 +91,7 @@ JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld h
   if (held == PairHeld::kNothing)
     if (auto bridged = bridge_for_job(at_work, record); !bridged)
       return unavailable(bridged.error());
+  if (of.goes_by_tables) return outcome_of(of, compute_by_tables(at_work, of));
   auto kind = at_work.circuits.get(of.kinds.back());
   if (!kind) return unavailable(at_work.session.end(kind.error().message, pair::EndedBy::kState));
   auto keys = of.derivation
@@ -93,11 +102,7 @@ JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld h
   pair::Inputs inputs(std::move(of.dealt));
   for (const pair::Held& one : *keys) inputs.held(one);
   inputs.random(8 * of.whole.confounder).dealt(8 * (of.input_bytes + of.pad_bytes));
-  auto out = compute_pair(at_work, *kind, inputs);
-  if (!out) return {TKDC_STATUS_INCONSISTENT, out.error().message};
-  if (of.whole.holds && out->bare.front() != 1)
-    return {TKDC_STATUS_INTEGRITY, tkdc_status_text(TKDC_STATUS_INTEGRITY)};
-  return JobOutcome(answer_of(out->rest));
+  return outcome_of(of, compute_pair(at_work, *kind, inputs));
 }
 
 }  // namespace tkdc

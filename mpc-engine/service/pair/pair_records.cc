@@ -147,7 +147,7 @@ void PairRecords::keep(const KeyId& id, pair::Held bits, bool asked) {
   const std::size_t bytes = bytes_of(bits);
   make_room(bytes);
   bytes_ += bytes;
-  held_.emplace(id, Entry{std::move(bits), {}, asked ? ++asked_ : 0});
+  held_.emplace(id, Entry{std::move(bits), {}, {}, asked ? ++asked_ : 0});
 }
 
 void PairRecords::make_room(std::size_t bytes) {
@@ -184,6 +184,28 @@ void PairRecords::keep_made(const KeyId& id, const std::string& name, pair::Held
   made.emplace(name, std::move(bits));
 }
 
+bool PairRecords::has_round_keys(const KeyId& id, const std::string& field) const {
+  const auto entry = held_.find(id);
+  return entry != held_.end() && entry->second.round_keys.contains(field);
+}
+
+const lut::RoundKeys* PairRecords::round_keys(const KeyId& id, const std::string& field) const {
+  return has_round_keys(id, field) ? &held_.at(id).round_keys.at(field) : nullptr;
+}
+
+void PairRecords::keep_round_keys(const KeyId& id, const std::string& field, lut::RoundKeys keys) {
+  const auto entry = held_.find(id);
+  if (entry == held_.end()) return;
+  auto& kept = entry->second.round_keys;
+  if (const auto before = kept.find(field); before != kept.end()) {
+    bytes_ -= before->second.octets();
+    kept.erase(before);
+  }
+  if (kept.size() >= kMostMade || bytes_ + keys.octets() > kMostBytes) return;
+  bytes_ += keys.octets();
+  kept.emplace(field, std::move(keys));
+}
+
 Result<pair::Held> PairRecords::part(const KeyRecord& record, const std::string& field,
                                      std::size_t bits) const {
   const auto entry = held_.find(record.ref.id);
@@ -204,6 +226,7 @@ void PairRecords::forget(const KeyId& id) {
   if (entry == held_.end()) return;
   bytes_ -= bytes_of(entry->second.bits);
   for (const auto& [name, bits] : entry->second.made) bytes_ -= bytes_of(bits);
+  for (const auto& [field, keys] : entry->second.round_keys) bytes_ -= keys.octets();
   held_.erase(entry);
 }
 

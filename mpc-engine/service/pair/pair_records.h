@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 
+#include "lut/held_aes.h"
 #include "service/pair/pair_blocks.h"
 #include "service/pair/pair_pools.h"
 
@@ -86,12 +87,17 @@ class PairRecords {
   bool has_made(const KeyId& id, const std::string& name) const;
   Result<pair::Held> made(const KeyId& id, const std::string& name) const;
   void keep_made(const KeyId& id, const std::string& name, pair::Held bits);
+  // AES's round keys of a field, for lookup tables; as what is made.
+  bool has_round_keys(const KeyId& id, const std::string& field) const;
+  const lut::RoundKeys* round_keys(const KeyId& id, const std::string& field) const;
+  void keep_round_keys(const KeyId& id, const std::string& field, lut::RoundKeys keys);
 
  private:
   static constexpr std::size_t kMostMade = 2;
   struct Entry {
     pair::Held bits;
     std::map<std::string, pair::Held> made;
+    std::map<std::string, lut::RoundKeys> round_keys;
     std::uint64_t asked = 0;  // 0: not yet
   };
   void keep(const KeyId& id, pair::Held bits, bool asked);

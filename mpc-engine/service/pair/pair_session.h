@@ -12,6 +12,7 @@
 #include "service/pair/pair_proved.h"
 #include "service/pair/pair_records.h"
 #include "service/pair/pair_reserve.h"
+#include "service/pair/pair_tables.h"
 
 namespace tkdc {
 
@@ -38,6 +39,7 @@ struct PairAtWork {
   PairBlocks& blocks;
   PairRecords& records;
   PairReserve& reserve;
+  PairTables& tables;
   PairProved& proved;   // outlives it, too
   PairProved& cookies;  // what they may cost, likewise
   PairAsked& asked;

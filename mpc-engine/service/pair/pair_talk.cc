@@ -9,11 +9,20 @@ namespace {
 
 constexpr const char* kNoOrder = "says what is no order: its version may be another one";
 
+constexpr std::uint8_t kWanted = 1, kRoundKeys = 2;
+
 void put(Writer& out, const PairStatement& statement) {
   out.u8(statement.verdict);
   out.raw(statement.opened);
   out.u8(static_cast<std::uint8_t>(statement.held));
   out.u16(statement.ready);
+  const PairByTables& tables = statement.tables;
+  out.u8(static_cast<std::uint8_t>((tables.wanted ? kWanted : 0) |
+                                   (tables.round_keys ? kRoundKeys : 0)));
+  out.u16(tables.ready);
+  out.u32(tables.left.forward);
+  out.u32(tables.left.inverse);
+  out.u64(tables.left.bits);
 }
 
 bool get(Reader& in, PairStatement& out) {
@@ -22,7 +31,15 @@ bool get(Reader& in, PairStatement& out) {
   const std::uint8_t held = in.u8();
   out.held = static_cast<PairHeld>(held);
   out.ready = in.u16();
-  return held <= 2 && (out.verdict <= TKDC_STATUS_DEAL_AGAIN || out.verdict == kMissing);
+  const std::uint8_t flags = in.u8();
+  out.tables.wanted = (flags & kWanted) != 0;
+  out.tables.round_keys = (flags & kRoundKeys) != 0;
+  out.tables.ready = in.u16();
+  out.tables.left.forward = in.u32();
+  out.tables.left.inverse = in.u32();
+  out.tables.left.bits = in.u64();
+  return held <= 2 && flags <= (kWanted | kRoundKeys) &&
+         (out.verdict <= TKDC_STATUS_DEAL_AGAIN || out.verdict == kMissing);
 }
 
 Error unclear(const ot::Channel& channel) { return fail(channel.peer() + " " + kNoOrder); }
@@ -63,6 +80,12 @@ bool decode(ByteSpan body, PairOrder& out) {
       break;
     case PairOrder::Kind::kPrepare:
     case PairOrder::Kind::kForget: out.circuit = in.text(PairOrder::kMostText); break;
+    case PairOrder::Kind::kTables: {
+      const std::uint8_t way = in.u8();
+      if (way > 1) return false;
+      out.way = static_cast<PairTables::Way>(way);
+      break;
+    }
     case PairOrder::Kind::kBridge:
     case PairOrder::Kind::kMove:
     case PairOrder::Kind::kErase: return get_records(in, out);
@@ -90,6 +113,8 @@ Result<void> say(ot::Channel& channel, const PairOrder& order) {
   } else if (order.kind == PairOrder::Kind::kEnd) {
     out.u32(order.number);
     out.u8(order.left);
+  } else if (order.kind == PairOrder::Kind::kTables) {
+    out.u8(static_cast<std::uint8_t>(order.way));
   } else if (order.kind != PairOrder::Kind::kAlive) {
     out.text(order.circuit);
   }
@@ -127,6 +152,11 @@ Result<PairStatement> hear_statement(ot::Channel& channel) {
   PairStatement out;
   if (!get(in, out) || !in.complete()) return unclear(channel);
   return out;
+}
+
+bool has_alike(const PairStatement& own, const PairStatement& peers) {
+  return own.ready == peers.ready && own.tables.ready == peers.tables.ready &&
+         own.tables.left == peers.tables.left;
 }
 
 Result<bool> both_say(ot::Channel& channel, bool own) {

@@ -7,30 +7,43 @@
 //               alive    nothing; answered with one octet, 1, or 2: a new session is wanted
 //               job      the job's name 24, the leader's statement
 //               prepare  a kind of circuit: a step towards one more of it
+//               tables   which way 1: a step's more of lookup tables (pair_tables.h)
 //               forget   a kind of circuit: what is prepared of it goes
 //               bridge, move, erase   pool 16, number 4, how many records 2, and of each its id 16
 //                        and version 4 (pair_upkeep.h)
 //               end      of a refresh: number 4, what is left 1 (pair_refresh.h)
 //   statement   verdict 1, digest of what is public of the job 32, what of the record is held in
 //               this session 1 (nothing, its bits, PRF+ of them too), how many circuits of its
-//               kinds are ready 2
+//               kinds are ready 2; of lookup tables: whether it would take them, and has the
+//               record's round keys 1, circuits beside them that are ready 2, how many are left
+//               forward 4 and inverse 4, random bits that have served 8
 //   vote        1: yes, 0: no; each to the other
 #pragma once
 
 #include "ot/channel.h"
 #include "pair/auth_bit.h"
 #include "service/admit/admission.h"
+#include "service/pair/pair_tables.h"
 
 namespace tkdc {
 
 enum class PairHeld : std::uint8_t { kNothing = 0, kRecord = 1, kPrf = 2 };
+
+// Of a job's AES by tables.
+struct PairByTables {
+  bool wanted = false;      // this server would
+  bool round_keys = false;  // are there
+  std::uint16_t ready = 0;
+  PairTablesLeft left;
+};
 
 struct PairStatement {
   Verdict verdict = kMissing;
   Digest opened{};
   PairHeld held = PairHeld::kNothing;
   std::uint16_t ready = 0;
-  static constexpr std::size_t kBytes = 36;
+  PairByTables tables;
+  static constexpr std::size_t kBytes = 55;
 };
 
 struct PairOrder {
@@ -39,6 +52,7 @@ struct PairOrder {
     kJob = 1,
     kPrepare = 2,
     kForget = 3,
+    kTables = 4,
     kBridge = 8,
     kMove = 9,
     kErase = 10,
@@ -54,6 +68,7 @@ struct PairOrder {
   JobName job;
   PairStatement statement;
   std::string circuit;
+  PairTables::Way way = PairTables::Way::kForward;  // of kTables
   // Of kBridge, kMove and kErase.
   pair::Label pool;
   std::uint32_t number = 0;  // of kEnd, too
@@ -67,6 +82,9 @@ Result<void> say(ot::Channel& channel, const PairOrder& order);
 Result<PairOrder> hear_order(ot::Channel& channel);
 Result<void> say(ot::Channel& channel, const PairStatement& statement);
 Result<PairStatement> hear_statement(ot::Channel& channel);
+// Whether both have the same ready, of circuits and of tables: as each does what the other one
+// does, nothing else is to be expected, and no word of a job may leave where it is not so.
+bool has_alike(const PairStatement& own, const PairStatement& peers);
 // Whether both say yes.
 Result<bool> both_say(ot::Channel& channel, bool own);
 

@@ -163,6 +163,20 @@ void read_prepared(TomlTable& table, ServerConfig& config) {
                  "garbled_mb");
 }
 
+// Likewise: lookup tables, and how long an operation may take longer by them.
+void read_tables(TomlTable& table, ServerConfig& config) {
+  constexpr std::int64_t kMostMb = 65'536, kLeastMb = 8, kMostMs = 60'000;
+  const bool set = table.has("tables_mb") || table.has("tables_wait_ms");
+  const std::int64_t mb = table.integer("tables_mb", 0, kMostMb, 0);
+  if (mb > 0 && mb < kLeastMb) table.reject("tables_mb", "must be 0, for none, or 8 or more");
+  config.pair_tables_bytes = static_cast<std::size_t>(mb) << 20;
+  config.pair_tables_wait = std::chrono::milliseconds(
+      table.integer("tables_wait_ms", 0, kMostMs, config.pair_tables_wait.count()));
+  if (set && !of_two(config))
+    table.reject(table.has("tables_mb") ? "tables_mb" : "tables_wait_ms",
+                 "is of two servers: leave it out with installation.parties = 3");
+}
+
 void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
@@ -184,6 +198,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.two_parts = table.boolean("two_parts", !of_two(config));
   read_garbling(table, config);
   read_prepared(table, config);
+  read_tables(table, config);
 }
 
 // What only three servers do: said, so that nobody believes it to be in force.

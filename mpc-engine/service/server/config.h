@@ -56,6 +56,8 @@ struct ServerConfig {
   bool two_parts = true;                                     // docs/protocols/17-two-part-hmac.md
   GarblingOptions garbling;                                  // docs/protocols/20-three-servers.md
   std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // docs/protocols/27-two-server-jobs.md
+  std::size_t pair_tables_bytes = 0;                         // docs/protocols/29-tables-in-jobs.md
+  std::chrono::milliseconds pair_tables_wait{50};
   std::vector<int> gpus;  // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;

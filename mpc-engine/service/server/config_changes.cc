@@ -30,7 +30,8 @@ auto of_control(const ServerConfig& c) {
 }
 auto of_data(const ServerConfig& c) {
   return std::tie(c.data_listen, c.lanes, c.certificate_file, c.private_key_file, c.protocols,
-                  c.backend, c.zero_shares, c.masked_blocks, c.two_parts, c.pair_prepared_bytes);
+                  c.backend, c.zero_shares, c.masked_blocks, c.two_parts, c.pair_prepared_bytes,
+                  c.pair_tables_bytes, c.pair_tables_wait);
 }
 auto of_gpus(const ServerConfig& c) {
   return std::tie(c.gpus, c.gpu_allow_shared, c.gpu_min_cohort_blocks,

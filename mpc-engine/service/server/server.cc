@@ -124,6 +124,8 @@ Result<void> Server::make_job_service(std::shared_ptr<const PairParts> pair_part
   options.limits = config_.limits;
   options.pair_prepared_bytes = config_.pair_prepared_bytes;
   options.pair_parts = std::move(pair_parts);
+  options.pair_tables_bytes = config_.pair_tables_bytes;
+  options.pair_tables_wait = config_.pair_tables_wait;
   options.audit_head = [this] { return told_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {

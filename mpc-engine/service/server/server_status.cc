@@ -98,7 +98,14 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
                   {"prepared_most", pair->prepared_most},
                   {"found", pair->found},
                   {"missed", pair->missed},
-                  {"may_be_known", pair->may_be_known}};
+                  {"may_be_known", pair->may_be_known},
+                  {"tables_forward", pair->tables_forward},
+                  {"tables_inverse", pair->tables_inverse},
+                  {"tables_bytes", pair->tables_bytes},
+                  {"tables_most", pair->tables_most},
+                  {"tables_jobs", pair->tables_jobs},
+                  {"tables_missed", pair->tables_missed}};
+  if (pair->tables_last_s >= 0) json["pair"]["tables_last_s"] = pair->tables_last_s;
 }
 
 void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {

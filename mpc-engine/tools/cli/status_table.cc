@@ -211,13 +211,25 @@ std::string garbling_of(const json& server) {
          kept_for_others(server) + unfit_of(server) + "\n";
 }
 
+// Nothing where none are kept.
+std::string tables_notice(const json& pair, const std::string& who) {
+  if (count_of(pair, "tables_most") == 0) return {};
+  std::string text = who + "lookup tables: " + cell(pair, "tables_forward") + " to seal, " +
+                     cell(pair, "tables_inverse") + " to open; they served " +
+                     cell(pair, "tables_jobs") + " operations, " + cell(pair, "tables_missed") +
+                     " went without";
+  if (pair.contains("tables_last_s"))
+    text += "; at the present rate they last " + cell(pair, "tables_last_s") + " s";
+  return text + "\n";
+}
+
 // Of two servers: what stands ready, so that no login waits for it.
 std::string pair_notice(const json& server, const std::string& who) {
   const json& pair = member(server, "pair");
   if (!truth(server, "session_up") || !pair.contains("prepared")) return {};
   std::string text = who + "circuits: " + cell(pair, "prepared") + " ready; " +
                      cell(pair, "found") + " operations took one, " + cell(pair, "missed") +
-                     " waited for theirs\n";
+                     " waited for theirs\n" + tables_notice(pair, who);
   if (count_of(pair, "pools") > 0)
     text += who + "pools: " + cell(pair, "pools") + ", the poorest with " +
             cell(pair, "pool_least") + " blocks left\n";

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.support.kerberos import Client, Outcome
 from tests.support.process import RealmError
 from tests.support.realm import ROOT, Realm
 from tests.support.rebuild_key import key_names
+from tests.support.two_servers import pools_of
 
 REALM = "DEMO.TEST"
 BASE_PORT = int(os.environ.get("TKDC_DEMO_PORT", "7700"))
@@ -25,6 +27,10 @@ MODE = "two servers, malicious" if SERVERS == 2 else "malicious"
 TRIES = 4 if SERVERS == 2 else 1
 # The search reads all that servers hold; by default two keep 384 MiB of circuits ready.
 PREPARED_MB = "64"
+# MODE=tables, with two servers: AES by lookup tables wherever there are enough.
+TABLES = os.environ.get("MODE", "") == "tables"
+TABLES_MB = "16"
+ENOUGH = 8_192  # tables of each way: more than a login takes of one
 PASSWORD = "correct horse battery staple"
 
 
@@ -81,6 +87,25 @@ def _must_refuse(screen: Screen, client: Client) -> None:
         raise RealmError("kinit took a wrong password")
 
 
+def log_in_by_tables(realm: Realm, screen: Screen) -> None:
+    """The first logins have had no tables: they are made once somebody asks."""
+    screen.say("By lookup tables, now that both servers have made some:")
+    until = time.monotonic() + 240
+    while any(min(pools_of(realm, party)[f"tables_{way}"] for party in range(SERVERS)) < ENOUGH
+              for way in ("forward", "inverse")):
+        if time.monotonic() > until:
+            raise RealmError("no lookup tables were made in four minutes")
+        time.sleep(1)
+    alice = realm.client("alice")
+    must_at_last(screen, "kinit alice", lambda: alice.kinit("alice", PASSWORD))
+    must_at_last(screen, "kvno host/demo.test", lambda: alice.kvno("host/demo.test"))
+    must(screen, "klist", alice.klist("-e"))
+    served = min(pools_of(realm, party)["tables_jobs"] for party in range(SERVERS))
+    if served == 0:
+        raise RealmError("lookup tables served no operation")
+    screen.say(f"lookup tables served {served} operations")
+
+
 def show_operations(realm: Realm, screen: Screen, seen: int) -> None:
     screen.step("What the KDC asked of the servers during these logins")
     done = operations.since(realm, seen)
@@ -107,6 +132,8 @@ def demonstrate_within(realm: Realm, screen: Screen, folder: Path) -> None:
         create_principals(realm, screen)
         seen = len(realm.operations("kdc"))
         log_in(realm, screen)
+        if TABLES:
+            log_in_by_tables(realm, screen)
         show_operations(realm, screen, seen)
         capture.stop()
         screen.step("The proof: where are the keys?")
@@ -117,6 +144,9 @@ def demonstrate_within(realm: Realm, screen: Screen, folder: Path) -> None:
 
 
 def main() -> int:
+    if TABLES and SERVERS != 2:
+        sys.stderr.write("demo: MODE=tables is of two servers: say SERVERS=2, too\n")
+        return 1
     keep_running = os.environ.get("KEEP", "") not in ("", "0")
     screen = Screen(steps=5)
     screen.title(f"tkdc: the realm {REALM}, whose keys no machine holds")
@@ -134,6 +164,9 @@ def main() -> int:
             screen.say(f"(each server keeps {PREPARED_MB} MiB of circuits ready: data.prepared_mb)")
             for party in range(SERVERS):
                 realm.set_data(party, "prepared_mb", PREPARED_MB)
+                if TABLES:
+                    realm.set_data(party, "tables_mb", TABLES_MB)
+                    realm.set_data(party, "tables_wait_ms", "0")
         demonstrate(realm, screen)
         done = True
         if keep_running:

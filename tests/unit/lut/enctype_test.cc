@@ -3,6 +3,7 @@
 // servers have the key's record stored, an agent deals message and pad and takes the answer, and
 // libkrb5 has the key.
 #include "lut/held_aes.h"
+#include "lut/norm_tables.h"
 #include "pair/dealt_entry.h"
 #include "pair/stored_enctype.h"
 

@@ -132,10 +132,10 @@ struct HeldRefusal {
 TEST(LutHeldAes, WhatDoesNotFitIsRefusedBeforeAWordIsSaid) {
   const HeldRefusal refusals[] = {
       {.key = 24, .words = "AES has 16 or 32"},
-      {.schedule = 39, .words = "40 tables wanted and only 39 left"},
+      {.schedule = 39, .words = "40 wanted and only 39 tables left"},
       {.text = 15, .words = "is no block"},
-      {.tables = 159, .words = "160 tables wanted and only 159 left"},
-      {.masks = 15, .words = "only 15 masks are left"},
+      {.tables = 159, .words = "160 wanted and only 159 tables left"},
+      {.masks = 15, .words = "only 15 masks of octets that leave left"},
       {.way = HeldWay::kInverse, .words = "go the other way"},
   };
   const Outcome outcome = with_dealers([&](Dealer& dealer, int) -> Result<void> {
@@ -162,8 +162,11 @@ TEST(LutHeldAes, WhatDoesNotFitIsRefusedBeforeAWordIsSaid) {
   EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
 }
 
-TEST(LutHeldAes, RoundKeysAndBitsOfAnotherSessionAreRefused) {
+// Before a word is said: else one of both could hold what the other one has not, and wait.
+TEST(LutHeldAes, WhatIsOfAnotherSessionIsRefused) {
   std::optional<RoundKeys> kept[2];
+  std::optional<NormTables> tables_of[2];
+  std::optional<BitsOut> masks_of[2];
   for (const bool first : {true, false}) {
     const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
       auto key = held_of(dealer, Bytes(16));
@@ -174,15 +177,25 @@ TEST(LutHeldAes, RoundKeysAndBitsOfAnotherSessionAreRefused) {
         auto keys = RoundKeys::expand(dealer, *tables, *key);
         if (!keys) return keys.error();
         kept[p].emplace(std::move(*keys));
+        tables_of[p].emplace(std::move(*tables));
+        masks_of[p].emplace(std::move(*out));
         return {};
       }
-      EXPECT_NE(seal_held(dealer, *tables, *out, *kept[p], *key)
-                    .error()
-                    .message.find("round keys of another session"),
-                std::string::npos);
+      auto keys = RoundKeys::expand(dealer, *tables, *key);
+      if (!keys) return keys.error();
+      const std::uint64_t before = dealer.session().channel().sent();
+      const auto refused = [&](const auto& result, const char* words) {
+        EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
+        EXPECT_EQ(dealer.session().channel().sent(), before) << words;
+        EXPECT_EQ(tables->left(), 160u) << words;
+      };
+      refused(seal_held(dealer, *tables, *out, *kept[p], *key), "round keys of another session");
+      refused(seal_held(dealer, *tables_of[p], *out, *keys, *key), "tables are of another session");
+      refused(seal_held(dealer, *tables, *masks_of[p], *keys, *key),
+              "masks of octets that leave are of another session");
+      refused(RoundKeys::expand(dealer, *tables_of[p], *key), "tables are of another session");
       key->session.high ^= 1;
-      EXPECT_NE(RoundKeys::expand(dealer, *tables, *key).error().message.find("another session"),
-                std::string::npos);
+      refused(RoundKeys::expand(dealer, *tables, *key), "another session");
       return dealer.session().stands();
     });
     EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");

@@ -4,6 +4,7 @@
 
 #include "lut/held_aes.h"
 #include "lut/lut_parties.h"
+#include "lut/norm_tables.h"
 
 namespace tkdc::lut {
 

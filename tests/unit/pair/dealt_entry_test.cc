@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deal that becomes bits of the session before a circuit: what both have then, what is dropped,
 // what ends the session, and what is refused before a word is said.
+#include <algorithm>
+#include <bit>
+
 #include "pair/dealt_entry_parties.h"
 
 namespace tkdc::pair {
@@ -21,6 +24,39 @@ TEST(PairDealtEntry, BitsOfBothAreWhatWasDealtUnderTheSessionsMacs) {
       EXPECT_EQ(a->own(), entry.share[0][k]) << "its share is the one that it was dealt";
       EXPECT_EQ(a->mac, entry.deltas[1].expected(*b, a->own())) << k;
       EXPECT_EQ(b->mac, entry.deltas[0].expected(*a, b->own())) << k;
+    }
+  }
+}
+
+// What a server says of its share tells nothing of it: of one share, all zeros, half of the octets'
+// bits are ones, and in another session others.
+TEST(PairDealtEntry, WhatIsSaidOfAShareIsMasked) {
+  constexpr std::size_t kBits = 2048;
+  for (const int p : {0, 1}) {
+    Bytes said[2];
+    for (Bytes& one : said) {
+      Entry entry(kBits, 20);
+      Change tap;
+      Bytes all;
+      tap.rewrite = [&](std::uint64_t, MutableByteSpan octets) {
+        all.insert(all.end(), octets.begin(), octets.end());
+      };
+      std::ranges::fill(entry.dealt[static_cast<std::size_t>(p)].share, std::uint8_t{0});
+      entry.run(p, tap);
+      ASSERT_EQ(entry.went[p], Went::kDropped) << "its tags are of another share";
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(entry.entered_at[p]);
+      one.assign(from, from + kBits / 8);
+    }
+    const auto ones = [](const Bytes& octets) {
+      std::size_t sum = 0;
+      for (const std::uint8_t octet : octets) sum += static_cast<std::size_t>(std::popcount(octet));
+      return sum;
+    };
+    Bytes both = said[0];
+    for (std::size_t k = 0; k < both.size(); ++k) both[k] ^= said[1][k];
+    for (const Bytes& one : {said[0], said[1], both}) {
+      EXPECT_GT(ones(one), kBits * 2 / 5) << p;
+      EXPECT_LT(ones(one), kBits * 3 / 5) << p;
     }
   }
 }

@@ -92,7 +92,11 @@ class Realm {
   void begin() {
     traces_.begin();
     two_ = std::make_unique<TwoServices>(
-        512, nullptr,
+        512,
+        [this](JobServiceOptions& options) {
+          options.pair_tables_bytes = tables_ ? std::size_t{8} << 20 : 0;
+          options.pair_tables_wait = 0ms;
+        },
         [this](std::size_t p) {
           ot::begin_fixed(static_cast<std::uint8_t>(StandingMachine::kLeader + p));
           if (draws_others_) (void)pair::draw_coin();
@@ -141,6 +145,7 @@ class Realm {
     return ref;
   }
   StandingMachine& machine() { return machine_; }
+  void have_tables(bool some) { tables_ = some; }
 
  private:
   void until_up() {
@@ -152,7 +157,7 @@ class Realm {
   StandingMachine machine_;
   const ot::FixedRandom fixed_;
   ot::Hashes& hashes_;
-  bool draws_others_ = false;
+  bool draws_others_ = false, tables_ = false;
   Traces traces_;
   std::unique_ptr<TwoServices> two_;
 };
@@ -285,8 +290,19 @@ void add_sessions(ot::Hashes& hashes) {
   for (int k = 0; k < 62; ++k) realm.machine().pass(15s);  // each hears of the other meanwhile
   EXPECT_EQ(prepared(), 0u);
 
+  // By tables: made once they were asked for, then a SEAL and an OPEN.
+  realm.have_tables(true);
+  realm.next("ahead");
+  for (const bool there : {false, true}) {
+    EXPECT_EQ(whole.open(3, realm.ask(seal)), plain);
+    EXPECT_EQ(realm.ask({TKDC_OP_OPEN, alice, 1, {}, sealed}), plain);
+    if (!there) realm.machine().pass(100ms);
+  }
+  EXPECT_EQ(realm.two().service(1).status().pair->tables_jobs, 2u);
+  realm.have_tables(false);
+
   // The key moves in one session, and in the next its former pool goes at both.
-  realm.next("ahead", [&] { use_up_to(realm.two(), 512 / 16); });
+  realm.next("tables", [&] { use_up_to(realm.two(), 512 / 16); });
   realm.machine().pass(100ms);
   EXPECT_EQ(realm.ask(mac), whole.checksum(56, plain));
   realm.next("moved");
@@ -309,8 +325,9 @@ TEST(PairJobsGolden, WhatTwoServersSendIsAsCommitted) {
   ot::Hashes hashes;
   add_handshake(hashes);
   add_sessions(hashes);
-  for (const char* kind : {"answer mac-sha1", "answer open17:60", "store derive-encryption17:3",
-                           "store copy:16", "answer copy:32"})
+  for (const char* kind : {"answer mac-sha1", "answer open17:60", "answer around-open17:60",
+                           "answer around-seal17:20", "answer around-open19:60",
+                           "store derive-encryption17:3", "store copy:16", "answer copy:32"})
     add_circuit(kind, hashes);
   ot::compare_golden(TKDC_PAIR_JOBS_WIRE_FORMAT_FILE, hashes);
 }
@@ -321,10 +338,12 @@ TEST(PairOffer, IsOfTheFilesAlone) {
   const OfferedProtocol one = pair_offered();
   EXPECT_EQ(one, pair_offered(test::digest_of_file(TKDC_PAIR_WIRE_FORMAT_FILE),
                               test::digest_of_file(TKDC_PAIR_JOBS_WIRE_FORMAT_FILE),
-                              test::digest_of_file(TKDC_CIRCUITS_WIRE_FORMAT_FILE)));
-  EXPECT_NE(pair_offered(1, 2, 3), pair_offered(2, 2, 3));
-  EXPECT_NE(pair_offered(1, 2, 3), pair_offered(1, 3, 3));
-  EXPECT_NE(pair_offered(1, 2, 3), pair_offered(1, 2, 4));
+                              test::digest_of_file(TKDC_CIRCUITS_WIRE_FORMAT_FILE),
+                              test::digest_of_file(TKDC_LUT_JOBS_WIRE_FORMAT_FILE)));
+  EXPECT_NE(pair_offered(1, 2, 3, 4), pair_offered(2, 2, 3, 4));
+  EXPECT_NE(pair_offered(1, 2, 3, 4), pair_offered(1, 3, 3, 4));
+  EXPECT_NE(pair_offered(1, 2, 3, 4), pair_offered(1, 2, 4, 4));
+  EXPECT_NE(pair_offered(1, 2, 3, 4), pair_offered(1, 2, 3, 5));
 }
 
 }  // namespace

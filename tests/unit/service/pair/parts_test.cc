@@ -2,6 +2,7 @@
 // Small messages and pools by themselves: what comes from the other server, and from the disk.
 #include <map>
 
+#include "heard_order.h"
 #include "service/lifecycle/staged.h"
 #include "service/pair/pair_begin.h"
 #include "service/pair/pair_pools.h"
@@ -14,20 +15,10 @@ namespace {
 
 using pair::EndedBy;
 
-// What one said is what the other hears, or an error.
-Result<PairOrder> heard(const Bytes& octets) {
-  ot::Ends ends("server 0", "server 1"), back("server 1", "server 0");
-  ot::Channel from(*ends.stream.writer, *back.stream.reader, 1000),
-      to(*back.stream.writer, *ends.stream.reader, 1000);
-  EXPECT_TRUE(from.write(octets).ok());
-  ends.stream.writer->finish();
-  return hear_order(to);
-}
-
 TEST(PairTalk, OrdersThatAreNone) {
   EXPECT_TRUE(heard({0, 0, 0}).ok());
   EXPECT_TRUE(heard({2, 0, 5, 0, 0, 0, 1, 'x'}).ok());
-  EXPECT_FALSE(heard({4, 0, 0}).ok()) << "another kind";
+  EXPECT_FALSE(heard({5, 0, 0}).ok()) << "another kind";
   EXPECT_FALSE(heard({0, 0, 1, 7}).ok()) << "an octet too many";
   EXPECT_FALSE(heard({2, 0, 4, 0, 0, 0, 1}).ok()) << "cut short";
   EXPECT_FALSE(heard({2, 0xff, 0xff}).ok()) << "too long";
@@ -41,6 +32,11 @@ TEST(PairTalk, OrdersThatAreNone) {
   EXPECT_TRUE(heard(job).ok());
   job[3 + 24 + 33] = 3;
   EXPECT_FALSE(heard(job).ok()) << "held: more than there is";
+  job[3 + 24 + 33] = 2;
+  job[3 + 24 + 36] = 3;
+  EXPECT_TRUE(heard(job).ok());
+  job[3 + 24 + 36] = 4;
+  EXPECT_FALSE(heard(job).ok()) << "of tables: what nobody says";
 }
 
 TEST(PairTalk, WhatBecomesOfAJob) {

@@ -69,7 +69,9 @@ class TwoServices {
     const auto change_of = [&](int p) {
       ot::Change of = cheat == p ? change : ot::Change();
       if (tap_)
-        of.rewrite = [tap = tap_, p](std::uint64_t, MutableByteSpan octets) {
+        of.rewrite = [tap = tap_, rewrite = of.rewrite, p](std::uint64_t first,
+                                                           MutableByteSpan octets) {
+          if (rewrite) rewrite(first, octets);
           tap(static_cast<std::size_t>(p), octets);
         };
       return of;

@@ -92,6 +92,21 @@ TEST_F(ConfigTwoTest, WhatIsPreparedIsOfTwoServers) {
                {"'data.prepared_mb'", "of two servers", "garbled_mb", "(line "});
 }
 
+TEST_F(ConfigTwoTest, LookupTablesAreOffUnlessTheyAreAskedFor) {
+  EXPECT_EQ(load()->pair_tables_bytes, 0u);
+  EXPECT_EQ(load()->pair_tables_wait, std::chrono::milliseconds(50));
+  EXPECT_EQ(load({{"[data]", "tables_mb = 8"}})->pair_tables_bytes, std::size_t{8} << 20);
+  EXPECT_EQ(load({{"[data]", "tables_wait_ms = 0"}})->pair_tables_wait.count(), 0);
+  expect_error({{"[data]", "tables_mb = 7"}}, {"'data.tables_mb'", "must be 0", "8 or more"});
+  expect_error({{"[data]", "tables_mb = 65537"}}, {"'data.tables_mb'", "from 0 to 65536"});
+  expect_error({{"[data]", "tables_wait_ms = 60001"}},
+               {"'data.tables_wait_ms'", "from 0 to 60000"});
+  const std::string id = "id = \"000102030405060708090a0b0c0d0e0f\"\n";
+  good_[0].second = id + "parties = 3\nparty = 1\n";
+  expect_error({{"[data]", "tables_mb = 0"}}, {"'data.tables_mb'", "of two servers", "(line "});
+  expect_error({{"[data]", "tables_wait_ms = 5"}}, {"'data.tables_wait_ms'", "of two servers"});
+}
+
 TEST_F(ConfigTwoTest, NumbersOfThreeServersAreNone) {
   const std::string third =
       "\n[[peers]]\nparty = 2\naddress = \"127.0.0.1:7712\"\n"
@@ -119,6 +134,9 @@ TEST_F(ConfigTwoTest, SomeChangesNeedARestart) {
   ServerConfig more = *two;
   more.pair_prepared_bytes *= 2;
   EXPECT_EQ(changes_for_restart(*two, more), std::vector<std::string>{"[data]"});
+  ServerConfig tables = *two;
+  tables.pair_tables_bytes = 8 << 20;
+  EXPECT_EQ(changes_for_restart(*two, tables), std::vector<std::string>{"[data]"});
 }
 
 }  // namespace

@@ -325,9 +325,11 @@ TEST(PairJobsGolden, WhatTwoServersSendIsAsCommitted) {
   ot::Hashes hashes;
   add_handshake(hashes);
   add_sessions(hashes);
-  for (const char* kind : {"answer mac-sha1", "answer open17:60", "answer around-open17:60",
-                           "answer around-seal17:20", "answer around-open19:60",
-                           "store derive-encryption17:3", "store copy:16", "answer copy:32"})
+  for (const char* kind :
+       {"answer mac-sha1", "answer open17:60", "answer around-open17:60", "answer around-open18:60",
+        "answer around-open19:60", "answer around-open20:60", "answer around-seal17:20",
+        "answer around-seal18:20", "answer around-seal19:20", "answer around-seal20:20",
+        "store derive-encryption17:3", "store copy:16", "answer copy:32"})
     add_circuit(kind, hashes);
   ot::compare_golden(TKDC_PAIR_JOBS_WIRE_FORMAT_FILE, hashes);
 }

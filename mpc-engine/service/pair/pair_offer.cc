@@ -40,7 +40,7 @@ OfferedProtocol pair_offered(std::uint64_t pair, std::uint64_t jobs, std::uint64
         PairPools::kMostWithOld, PairPools::kMostAll, pair_prepared_bytes(1), pair::kMostReserved,
         PairTables::kStep, PairTables::most_of_one(1'000)})
     w.u64(bound);
-  Digest all{};
+  pair::Digest all{};
   crypto_generichash(all.data(), all.size(), said.data(), said.size(), nullptr, 0);
   return {std::string(kPairProtocol), Reader(all).u64()};
 }

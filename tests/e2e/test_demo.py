@@ -15,13 +15,18 @@ pytestmark = [pytest.mark.skipif(STOCK, reason="the demo is about tkdc")]
 TIMEOUT_S = 600
 
 
-def test_demo():
+@pytest.mark.parametrize(("servers", "mode", "says"), [
+    ("3", "", "security: malicious"),
+    ("2", "", "two servers, malicious"),
+    ("2", "tables", "lookup tables served"),
+], ids=["make demo", "make demo SERVERS=2", "make demo SERVERS=2 MODE=tables"])
+def test_demo(servers, mode, says):
     directory = tempfile.mkdtemp(prefix="tkdc-demo-")
     env = {**os.environ, "TKDC_DEMO_DIRECTORY": directory, "KEEP": "",
-           "SERVERS": "3", "TKDC_DEMO_PORT": str(free_base_port())}
+           "SERVERS": servers, "MODE": mode, "TKDC_DEMO_PORT": str(free_base_port())}
     done = subprocess.run(["/usr/bin/python3", "-m", "tests.e2e.demo"], cwd=ROOT, env=env,
                           capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith("demo: ok")
-    assert "security: malicious" in done.stdout
+    assert says in done.stdout
     shutil.rmtree(directory, ignore_errors=True)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * krb5_klog_syslog as krb5kdc calls it. A request that has lost an operation fails in krb5kdc as if
- * the client had been wrong: it logs "PREAUTH_FAILED", for each of the client's tries, and what
- * reads such lines to find attackers (fail2ban, say) would ban users for an outage. These lines are
- * left out: the reason stands in the log already (agent_call.c), with the server's name. So is what
- * krb5kdc says of each of the client's tries that got no answer ("while dispatching"), which
- * repeats that reason. Whatever else it says of such a request is logged: who asked for what.
+ * krb5_klog_syslog and com_err as krb5kdc calls them. A request that has lost an operation fails in
+ * krb5kdc as if the client had been wrong: it logs "PREAUTH_FAILED", for each of the client's
+ * tries, and what reads such lines to find attackers (fail2ban, say) would ban users for an outage.
+ * These lines are left out: the reason stands in the log already (agent_call.c), with the server's
+ * name. So is what krb5kdc says of each of the client's tries that got no answer ("while
+ * dispatching"), which repeats that reason. Whatever else it says of such a request is logged: who
+ * asked for what.
  *
  * Lines of a request that has asked the servers end in its id, under which the agent's and the
  * servers' logs have what was asked.
@@ -15,6 +16,7 @@
  */
 #include "klog.h"
 
+#include <com_err.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,13 +3,7 @@
 #ifndef TKDC_PRELOAD_KLOG_H
 #define TKDC_PRELOAD_KLOG_H
 
-#include <stdarg.h>
-
 int krb5_klog_syslog(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* As libcom_err's header has them. */
-void com_err(const char *program, long code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void com_err_va(const char *program, long code, const char *format, va_list arguments);
 
 /* A line of ours: where krb5kdc writes its own, elsewhere into the system's log. */
 void klog_say(int priority, const char *text);

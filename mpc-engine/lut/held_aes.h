@@ -28,6 +28,8 @@ class RoundKeys {
  public:
   // Of 16 or 32 octets. `forward`: schedule_lookups() of them.
   static Result<RoundKeys> expand(Dealer& dealer, SboxTables& forward, const pair::Held& key);
+  RoundKeys(RoundKeys&&) = default;
+  RoundKeys& operator=(RoundKeys&&) = default;
   std::size_t octets() const { return labels_.size() * kLabelBytes; }  // of memory
   // Of the key.
   std::size_t key_octets() const { return 4 * (labels_.size() / kBlockOctets - 1) - 24; }

@@ -43,7 +43,7 @@ class NormTables final : public SboxTables {
   }
 
   Way way() const override { return way_; }
-  std::size_t left() const override { return stock_.left(); }
+  std::size_t left() const { return stock_.left(); }
   Result<void> fits(const pair::Session& session, std::size_t count) const override {
     return stock_.fits(session, count);
   }

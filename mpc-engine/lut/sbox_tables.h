@@ -12,7 +12,6 @@ enum class SboxWay : std::uint8_t { kForward, kInverse };
 class SboxTables {
  public:
   virtual SboxWay way() const = 0;
-  virtual std::size_t left() const = 0;
   // Whether so many lookups can be done in this session. Error: as look_up()'s, before a word.
   virtual Result<void> fits(const pair::Session& session, std::size_t count) const = 0;
   // Replaces octets by their S-box's. What has been opened is to be checked before anything is put

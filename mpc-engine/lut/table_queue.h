@@ -26,7 +26,7 @@ class TableQueue final : public SboxTables {
   Result<void> make(Dealer& dealer, std::size_t count);
 
   SboxWay way() const override { return way_; }
-  std::size_t left() const override;
+  std::size_t left() const;
   Result<void> fits(const pair::Session& session, std::size_t count) const override;
   // Of memory: whole batches.
   std::size_t octets() const;

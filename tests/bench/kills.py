@@ -13,7 +13,7 @@ import random
 import time
 
 from tests.integration.conftest import new_realm, remove
-from tests.integration.test_broken_checks import PASSWORD, SESSION_S, Load, in_session
+from tests.integration.test_broken_checks import PASSWORD, SESSION_S, in_session, load
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 
@@ -37,7 +37,7 @@ def main() -> None:
     realm.limits["broken_checks_per_day"] = 1_000_000
     with realm:
         realm.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
-        with Load(realm, options.users) as load:
+        with load(realm, options.users) as logins:
             for _ in range(options.kills):
                 wait_until(lambda: in_session(realm), SESSION_S, "a session")
                 time.sleep(pause.uniform(*BUSY_S))
@@ -48,7 +48,7 @@ def main() -> None:
             met = events(realm, party)
             opened = sum(event["opened"] for event in met)
             print(f"server {party}: {options.kills} kills met {len(met)} checks, {opened} of which "
-                  f"had opened X and Y; {load.logins} logins meanwhile")
+                  f"had opened X and Y; {logins.ok} logins meanwhile")
     remove(realm)
 
 

@@ -8,18 +8,18 @@ One server is killed while users log in until a kill meets a check; then the net
 connections.
 """
 
-import contextlib
 import json
 import os
 import random
 import subprocess
-import threading
 import time
 
 import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
+from tests.support.kerberos import Client, Outcome
+from tests.support.load import Load
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 from tests.support.resetter import Resetter
@@ -67,39 +67,21 @@ def in_session(realm: Realm) -> bool:
         return False
 
 
-class Load:
+def load(realm: Realm, users: int = 6) -> Load:
     """Users who log in all the time. Which of their attempts fail is counted, whatever for."""
+    def log_in(client: Client) -> Outcome:
+        try:
+            return client.kinit("lea", PASSWORD, timeout_s=10.0)
+        except subprocess.TimeoutExpired as late:
+            return Outcome(1, "", str(late))
 
-    def __init__(self, realm: Realm, users: int = 6):
-        self.users = users
-        self.realm, self.over, self.threads = realm, threading.Event(), []
-        self.logins = self.failed = 0
-
-    def __enter__(self):
-        for number in range(self.users):
-            self.threads.append(threading.Thread(target=self._log_in, args=(number,)))
-            self.threads[-1].start()
-        return self
-
-    def _log_in(self, number: int) -> None:
-        client = self.realm.client(f"load{number}")
-        while not self.over.is_set():
-            done = False
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                done = client.kinit("lea", PASSWORD, timeout_s=10.0).ok
-            self.logins += done
-            self.failed += not done
-
-    def __exit__(self, *_):
-        self.over.set()
-        for thread in self.threads:
-            thread.join()
+    return Load([realm.client(f"load{number}") for number in range(users)], log_in)
 
 
 def break_one(realm: Realm) -> int:
     """Kills a server while users log in until the other has counted one more; how many times."""
     before, kills = counted(realm), 0
-    with Load(realm):
+    with load(realm):
         while counted(realm) == before and kills < MOST_KILLS:
             wait_until(lambda: in_session(realm), SESSION_S, "a session")
             time.sleep(BUSY_S)
@@ -155,7 +137,7 @@ def test_a_network_that_resets_connections_stops_nothing_for_good():
             realm.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
             before = status(realm)
             breaks = 0
-            with Load(realm) as load:
+            with load(realm) as logins:
                 while network.resets < RESETS:
                     breaks += network.reset(pause.choice([0, 1, 2, None])) > 0
                     time.sleep(pause.uniform(0.0, 0.2))
@@ -164,12 +146,12 @@ def test_a_network_that_resets_connections_stops_nothing_for_good():
             after = status(realm)
         finally:
             realm.stop()
-    print(f"{network.resets} resets, {breaks} breaks, {load.logins} logins meanwhile, "
+    print(f"{network.resets} resets, {breaks} breaks, {logins.ok} logins meanwhile, "
           f"{after[0]['reconnections']} reconnections")
     for earlier, later in zip(before, after, strict=True):
         assert later["checks_broken"] == 0, later["checks_broken_with"]
         assert later["sessions"] == earlier["sessions"], "a session was given up"
         assert later["reconnections"] >= breaks / 4
         assert later["epoch"] == earlier["epoch"]
-    assert load.logins > 0
+    assert logins.ok > 0
     remove(realm)

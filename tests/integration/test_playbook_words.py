@@ -19,7 +19,7 @@ OTHERS = ("missing required arguments: tkdc_realm", "code=killed, status=9/KILL"
 # Names and numbers that stand for others.
 ANY = re.compile(r"\b(?:server ?\d|kdc\d-\w+|kdc\d|agent-admin|tkdc_\w+|[XABN0-9])\b|\.\.\.")
 LOOKED_AT = {
-    "Before a host is asked": ["tests/integration/test_preflight.py"],
+    "Before a host is changed": ["tests/integration/test_preflight.py"],
     "While it runs, and afterwards": [
         f"tests/rollout/{name}.py" for name in (
             "steps_change", "steps_faults", "steps_give_back", "steps_install", "steps_realm")],

@@ -231,9 +231,10 @@ def kdcs(former: dict) -> dict:
         for name, more in (("kdc0", former), ("kdc1", {"ansible_connection": "local"}))}}}
 
 
-def test_a_promotion_ends_where_the_former_primary_answers_and_fails(ansible):
+@pytest.mark.parametrize("python", ["/bin/false", "{{ nobody_sets_this }}"])
+def test_a_promotion_ends_where_the_former_primary_answers_and_fails(ansible, python):
     """Its kadmind may go on. In check mode: where the run went on this machine would be asked."""
-    former = {"ansible_connection": "local", "ansible_python_interpreter": "/bin/false"}
+    former = {"ansible_connection": "local", "ansible_python_interpreter": python}
     done = ansible("promote", kdcs(former), "--check")
     assert done.returncode == REFUSED, done.stdout + done.stderr
     assert "kdc0 answers and fails, so its kadmind may go on: nothing was changed" in done.stdout

@@ -144,13 +144,17 @@ def client_commands(site: Site) -> None:
                "kvno host/client.rollout.test")
 
 
-def spare_serves(site: Site) -> None:
-    """The spare has what the primary has, and a client finds it when the primary is away."""
-    followed(site, "alice")
+def status_tells_spares(site: Site) -> None:
     for host in KDCS:
         done = site.host(host).run("tkdc status --config /etc/tkdc/agent-kdc/agent.toml")
         spare = "tkdc is healthy; this is a spare KDC" in done.stdout
         need(spare == (host != site.primary), host, done.stdout)
+
+
+def spare_serves(site: Site) -> None:
+    """The spare has what the primary has, and a client finds it when the primary is away."""
+    followed(site, "alice")
+    status_tells_spares(site)
     site.host("kdc0").cut_off()
     try:
         site.wait_login("the primary was cut off", 60)

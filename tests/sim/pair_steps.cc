@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/pair_steps.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "circuit/evaluate.h"
 #include "pair/online.h"
 #include "sim/random.h"
 #include "sim/two.h"
@@ -11,7 +13,6 @@
 namespace tkdc::sim {
 namespace {
 
-using circuit::ScheduledGate;
 using pair::AuthBit;
 using pair::Bits;
 using pair::Label;
@@ -22,25 +23,12 @@ constexpr std::uint64_t kBits = 1'001, kDigests = 1'002;  // purposes of seeds
 
 // The outputs of a circuit, in the clear.
 Bits computed(const circuit::Schedule& of, std::span<const std::uint8_t> inputs) {
-  constexpr auto kComplement = ScheduledGate::kComplement;
-  std::vector<std::uint8_t> slots(of.slots);
+  circuit::SecretSlices slots(of.slots);
   std::copy(inputs.begin(), inputs.end(), slots.begin());
-  const auto operand = [&](std::uint32_t at) {
-    return static_cast<std::uint8_t>(slots[at & ~kComplement] ^ (at >> 31));
-  };
-  const ScheduledGate* gate = of.gates.data();
-  for (const circuit::Schedule::Layer& layer : of.layers) {
-    for (std::uint32_t k = 0; k < layer.xors; ++k, ++gate)
-      slots[gate->out] = slots[gate->a] ^ slots[gate->b];
-    for (std::uint32_t k = 0; k < layer.ands; ++k, ++gate)
-      slots[gate->out] = operand(gate->a) & operand(gate->b);
-  }
-  Bits out;
-  for (const circuit::Schedule::Output& one : of.output_bits) {
-    const std::uint8_t slot =
-        one.slot == circuit::Schedule::Output::kConstant ? 0 : slots[one.slot];
-    out.push_back(slot ^ static_cast<std::uint8_t>(one.complement));
-  }
+  circuit::execute(of, slots);
+  Bits out(of.output_bits.size());
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = static_cast<std::uint8_t>(circuit::output_slice(of, slots, k) & 1);
   return out;
 }
 

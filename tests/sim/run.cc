@@ -86,7 +86,7 @@ void direct() {
   }
   if (!world().failed()) make_calm();
   if (!world().failed()) judge_liveness();
-  if (!world().failed()) audit_all();
+  if (!world().failed()) finish_shares();
   world().quiet = true;
   if (!world().failed()) world().sleep(kSettle);
   look();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/two.h"
 
+#include <cstring>
 #include <set>
 
 #include "base/codec.h"
@@ -41,8 +42,8 @@ std::optional<SecretVector> head_of(const Host& host, const Label& pool) {
 std::optional<Label> delta_of(const Host& host, const Label& pool) {
   const auto head = head_of(host, pool);
   Label out;
-  if (!head || head->size() < 9 + sizeof out) return std::nullopt;
-  std::memcpy(&out, head->data() + 9, sizeof out);
+  if (!head || head->size() != kept::kHeadBytes) return std::nullopt;
+  std::memcpy(&out, kept::delta_of(*head).data(), sizeof out);
   return out;
 }
 
@@ -78,16 +79,15 @@ void judge_stored(const Bytes& id) {
   auto pool = pool_of(*records[0]), other = pool_of(*records[1]);
   if (!pool || !other || !(*pool == *other) || records[0]->version != records[1]->version)
     return world().broken("shares", which + " is of another pool or refresh at either server");
-  const auto delta = delta_of(host_of(0), *pool), deltas = delta_of(host_of(1), *pool);
-  if (!delta || !deltas) return world().broken("shares", which + ": its pool is gone");
-  constexpr std::uint8_t kOld = 0x80;
+  const std::optional<Label> deltas[2] = {delta_of(host_of(0), *pool), delta_of(host_of(1), *pool)};
+  if (!deltas[0] || !deltas[1]) return world().broken("shares", which + ": its pool is gone");
   for (const std::size_t p : {0, 1})
-    if (!is_refreshing() && (head_of(host_of(p), *pool)->front() & kOld) != 0)
+    if (!is_refreshing() && kept::is_old(*head_of(host_of(p), *pool)))
       return world().broken("shares", which + " is of an old pool, and no refresh is under way");
   for (const auto& [name, field] : records[0]->fields) {
     if (name == kPoolField || world().failed()) continue;
     const SecretVector value =
-        value_of(which, {field, records[1]->fields[name]}, {*delta, *deltas});
+        value_of(which, {field, records[1]->fields[name]}, {*deltas[0], *deltas[1]});
     for (const auto& key : realm().model.keys) {
       if (name != "key" || key->known < 0 || !std::ranges::equal(key->ref.id, id)) continue;
       const Bytes& known = known_of(*key).value;
@@ -111,8 +111,7 @@ void note_reserved(int server, const Label& pool, std::uint64_t first, std::uint
 }
 
 void finish_refresh() {
-  if (liar().has_lied || world().plan.record_limit != 0) return;
-  if (!is_refreshing()) return;
+  if (liar().has_lied || !is_refreshing()) return;
   if (world().wait(kRefreshed, [] { return !is_refreshing() || world().failed(); })) return;
   world().broken("liveness", "a refresh did not come to its end for 60 s after the last fault");
 }

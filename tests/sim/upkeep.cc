@@ -126,7 +126,7 @@ void look_at_refresh(std::uint64_t sealed) {
     world().broken("shares", "servers serve on, and not all have been refreshed");
 }
 
-void audit_all() {
+void finish_shares() {
   if (world().plan.of_two()) return finish_refresh();
   if (!world().plan.macs || liar().has_lied) return;
   ServerHost& which = *realm().servers[world().random.below(kServers)];

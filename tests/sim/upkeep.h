@@ -16,7 +16,7 @@ bool ask_shares(ServerHost& which, const std::string& task);
 // Each second: nobody serves on beside a server of another refresh.
 void look_at_refresh(std::uint64_t sealed);
 // When nothing is wrong any more: an audit of all shares comes to its end, and finds nothing.
-void audit_all();
+void finish_shares();
 // When all have stopped: all three or none were refreshed, and the shares fit each other.
 void judge_shares();
 

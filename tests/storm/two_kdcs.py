@@ -2,7 +2,7 @@
 """Two KDC hosts on one set of servers: both at once, one of them flooded, one of them dead.
 
 The servers let agents take turns (service/job/fair_queue.h), each host has an agent of its own:
-so one host's load delays the other's logins by a batch of its own, and by no more.
+so one host's load may delay the other's logins, by what storm.md says.
 """
 
 import math
@@ -116,7 +116,7 @@ class Flood:
         time.sleep(DRAIN_S)
 
 
-def beside(flood: AbstractContextManager, scene: TwoKdcs, load: tuple[str, ...],
+def beside(flood: Callable[[], AbstractContextManager], scene: TwoKdcs, load: tuple[str, ...],
            seconds: float, report: str) -> dict:
     with flood():
         return scene.hosts[1].storm(*load, duration_s=seconds, report=report)

@@ -255,7 +255,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   return go_on_without(id, kept, own, *peers, pools);
 }
 
-Result<PairMost> agree_on_prepared(ot::Channel& channel, const PairBeginning& of) {
+Result<PairMost> agree_on_most(ot::Channel& channel, const PairBeginning& of) {
   Bytes out, in(16);
   Writer writer(out);
   writer.u64(of.prepared_bytes);

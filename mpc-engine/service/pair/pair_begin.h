@@ -52,7 +52,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
 struct PairMost {
   std::size_t prepared_bytes, tables_bytes;
 };
-Result<PairMost> agree_on_prepared(ot::Channel& channel, const PairBeginning& of);
+Result<PairMost> agree_on_most(ot::Channel& channel, const PairBeginning& of);
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
                                                   pair::EndedBy& ended_by);
 

@@ -63,9 +63,8 @@ class ByTables {
     if (!key) return differs(key.error());
     auto made = RoundKeys::expand(dealer(), at_work_.tables.of(Way::kForward), *key);
     if (!made) return differs(made.error());
-    keys_.emplace(*made);
-    at_work_.records.keep_round_keys(id, field, std::move(*made));
-    return &*keys_;
+    keys_.emplace(std::move(*made));
+    return &at_work_.records.keep_round_keys(id, field, *keys_);
   }
 
   // All but the pad. RFC 3962's MAC is of the message, RFC 8009's of the ciphertext.
@@ -105,7 +104,7 @@ class ByTables {
   PairJob& of_;
   const PairTableJob& job_;
   const KeyRecord& record_;
-  std::optional<RoundKeys> keys_;
+  std::optional<RoundKeys> keys_;  // that were made here
 };
 
 }  // namespace

@@ -69,8 +69,8 @@ PairStatement PairChecks::check(PairJob& of) {
   return out;
 }
 
-// What anybody may have made up takes no tables: lengths that nobody has proved go by circuits,
-// which have a budget.
+// An OPEN of a length that nobody has proved goes by circuits, which have a budget. A made-up one
+// of a proved length takes tables.
 PairByTables PairChecks::tables_for(const PairJob& of) const {
   PairByTables out;
   out.left = at_work_.tables.left();
@@ -79,9 +79,8 @@ PairByTables PairChecks::tables_for(const PairJob& of) const {
   out.ready = static_cast<std::uint16_t>(at_work_.reserve.ready(job.kind));
   out.round_keys =
       at_work_.records.has_round_keys(of.job->found.record->ref.id, of.whole.held.front().field);
-  const bool enough =
-      at_work_.tables.left(Way::kForward) >= job.needs(Way::kForward, out.round_keys) &&
-      at_work_.tables.left(Way::kInverse) >= job.needs(Way::kInverse, out.round_keys);
+  const bool enough = out.left.of(Way::kForward) >= job.needs(Way::kForward, out.round_keys) &&
+                      out.left.of(Way::kInverse) >= job.needs(Way::kInverse, out.round_keys);
   const bool seals = job.way == Way::kForward;
   out.wanted = enough && (seals || at_work_.proved.has(of.kinds.back()));
   return out;

@@ -297,7 +297,7 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   }
   if (!pools_.no_room().empty() && options_.trouble) options_.trouble(pools_.no_room());
   ended.by = pair::EndedBy::kLink;
-  const auto most = agree_on_prepared(channel, beginning);
+  const auto most = agree_on_most(channel, beginning);
   if (!most) {
     ended.why = most.error().message;
     return ended;

@@ -38,6 +38,7 @@ std::string PairLane::run() {
   from_peer_.on_change({});
   figures_.prepared = figures_.prepared_bytes = 0;
   figures_.tables_forward = figures_.tables_inverse = figures_.tables_bytes = 0;
+  figures_.tables_last_s = -1;
   return done ? std::string() : done.error().message;
 }
 
@@ -97,9 +98,7 @@ Result<void> PairLane::name_job(const JobName& name) {
   order.kind = PairOrder::Kind::kJob;
   order.job = name;
   order.statement = checks_.check(job);
-  bool& by_tables = order.statement.tables.wanted;
-  const std::size_t left = job.by_tables ? at_work_.tables.left(job.by_tables->way) : 0;
-  by_tables = choice_.takes(job, order.statement, left, at_work_.tables.most());
+  order.statement.tables.wanted = choice_.takes(job, order.statement, at_work_.tables.most());
   ot::Channel& channel = at_work_.session.channel();
   auto said = say(channel, order);
   auto peers = said ? hear_statement(channel) : Result<PairStatement>(said.error());
@@ -109,8 +108,8 @@ Result<void> PairLane::name_job(const JobName& name) {
     return why;
   }
   last_heard_ = last_job_ = Clock::now();
-  choice_.settle(name,
-                 concluded(order.statement, *peers) == kAdmit && by_tables && peers->tables.wanted);
+  choice_.settle(name, concluded(order.statement, *peers) == kAdmit &&
+                           order.statement.tables.wanted && peers->tables.wanted);
   return settle(std::move(job), order.statement, *peers);
 }
 
@@ -208,10 +207,13 @@ void PairLane::put_back(std::unique_ptr<Job> job) {
 void PairLane::note_tables(const PairJob& of, bool good) {
   if (!good || !of.by_tables) return;
   const PairTableJob& job = *of.by_tables;
-  if (of.goes_by_tables) ++figures_.tables_jobs;
-  if (!of.goes_by_tables && leads() && !choice_.is_near(job, true)) return;
-  if (!of.goes_by_tables) ++figures_.tables_missed;
-  if (!of.goes_by_tables) wishes_.note(job.kind);
+  if (of.goes_by_tables) {
+    ++figures_.tables_jobs;
+  } else {
+    if (leads() && !choice_.is_near(job, true)) return;
+    ++figures_.tables_missed;
+    wishes_.note(job.kind);
+  }
   for (const auto way : {PairTables::Way::kForward, PairTables::Way::kInverse})
     if (const std::size_t some = job.needs(way, of.goes_by_tables && of.has_round_keys); some > 0)
       table_wishes_.note(way, some);
@@ -351,9 +353,7 @@ void PairLane::count() {
   figures_.tables_forward = left.forward;
   figures_.tables_inverse = left.inverse;
   figures_.tables_bytes = at_work_.tables.bytes();
-  const auto lasts = table_wishes_.lasts_s([&](PairTables::Way way) {
-    return way == PairTables::Way::kForward ? left.forward : left.inverse;
-  });
+  const auto lasts = table_wishes_.lasts_s([&](PairTables::Way way) { return left.of(way); });
   figures_.tables_last_s = lasts && at_work_.tables.work() ? static_cast<std::int64_t>(*lasts) : -1;
   figures_.found = found_before_ + at_work_.reserve.taken();
   figures_.missed = missed_before_ + at_work_.reserve.missed();

@@ -22,7 +22,7 @@ constexpr std::size_t kBlockBytes = sizeof(AuthBlock);
 static_assert(kBlockBytes == 48 && kChunkBlocks * kBlockBytes <= kMaxValueBytes);
 constexpr std::size_t kMostBlocks = std::size_t{1} << 20;  // of a pool
 constexpr std::string_view kPrefix = kept::kPool, kHead = kept::kHead, kNext = kept::kNext;
-constexpr std::uint8_t kOld = 0x80;  // beside the side
+using kept::kOld;
 
 std::string base_of(const Label& id) {
   return std::string(kPrefix) + to_hex({reinterpret_cast<const std::uint8_t*>(&id), sizeof id});

@@ -19,6 +19,7 @@ constexpr const char* kUsedUp =
     "its keys serve again when they have been moved";
 
 std::size_t bytes_of(const pair::Held& held) { return sizeof(pair::AuthBit) * held.bits.size(); }
+std::size_t bytes_of(const lut::RoundKeys& keys) { return keys.octets(); }
 
 }  // namespace
 
@@ -170,18 +171,20 @@ Result<pair::Held> PairRecords::made(const KeyId& id, const std::string& name) c
   return entry.made.at(name);
 }
 
+// No record goes for it: a record costs a block of its pool. Null: there is no room.
+template <class Made>
+Made* PairRecords::keep_beside(std::map<std::string, Made>& all, const std::string& name,
+                               Made& one) {
+  if (const auto before = all.extract(name)) bytes_ -= bytes_of(before.mapped());
+  const std::size_t bytes = bytes_of(one);
+  if (all.size() >= kMostMade || bytes_ + bytes > kMostBytes) return nullptr;
+  bytes_ += bytes;
+  return &all.emplace(name, std::move(one)).first->second;
+}
+
 void PairRecords::keep_made(const KeyId& id, const std::string& name, pair::Held bits) {
-  const auto entry = held_.find(id);
-  if (entry == held_.end()) return;
-  auto& made = entry->second.made;
-  if (const auto before = made.find(name); before != made.end()) {
-    bytes_ -= bytes_of(before->second);
-    made.erase(before);
-  }
-  // No record goes for it: a record costs a block of its pool.
-  if (made.size() >= kMostMade || bytes_ + bytes_of(bits) > kMostBytes) return;
-  bytes_ += bytes_of(bits);
-  made.emplace(name, std::move(bits));
+  if (const auto entry = held_.find(id); entry != held_.end())
+    keep_beside(entry->second.made, name, bits);
 }
 
 bool PairRecords::has_round_keys(const KeyId& id, const std::string& field) const {
@@ -193,17 +196,12 @@ const lut::RoundKeys* PairRecords::round_keys(const KeyId& id, const std::string
   return has_round_keys(id, field) ? &held_.at(id).round_keys.at(field) : nullptr;
 }
 
-void PairRecords::keep_round_keys(const KeyId& id, const std::string& field, lut::RoundKeys keys) {
+const lut::RoundKeys& PairRecords::keep_round_keys(const KeyId& id, const std::string& field,
+                                                   lut::RoundKeys& keys) {
   const auto entry = held_.find(id);
-  if (entry == held_.end()) return;
-  auto& kept = entry->second.round_keys;
-  if (const auto before = kept.find(field); before != kept.end()) {
-    bytes_ -= before->second.octets();
-    kept.erase(before);
-  }
-  if (kept.size() >= kMostMade || bytes_ + keys.octets() > kMostBytes) return;
-  bytes_ += keys.octets();
-  kept.emplace(field, std::move(keys));
+  if (entry == held_.end()) return keys;
+  const lut::RoundKeys* kept = keep_beside(entry->second.round_keys, field, keys);
+  return kept != nullptr ? *kept : keys;
 }
 
 Result<pair::Held> PairRecords::part(const KeyRecord& record, const std::string& field,
@@ -226,7 +224,7 @@ void PairRecords::forget(const KeyId& id) {
   if (entry == held_.end()) return;
   bytes_ -= bytes_of(entry->second.bits);
   for (const auto& [name, bits] : entry->second.made) bytes_ -= bytes_of(bits);
-  for (const auto& [field, keys] : entry->second.round_keys) bytes_ -= keys.octets();
+  for (const auto& [field, keys] : entry->second.round_keys) bytes_ -= bytes_of(keys);
   held_.erase(entry);
 }
 

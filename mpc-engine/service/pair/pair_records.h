@@ -90,7 +90,9 @@ class PairRecords {
   // AES's round keys of a field, for lookup tables; as what is made.
   bool has_round_keys(const KeyId& id, const std::string& field) const;
   const lut::RoundKeys* round_keys(const KeyId& id, const std::string& field) const;
-  void keep_round_keys(const KeyId& id, const std::string& field, lut::RoundKeys keys);
+  // Those that serve: kept here, or `keys`, where there is no room.
+  const lut::RoundKeys& keep_round_keys(const KeyId& id, const std::string& field,
+                                        lut::RoundKeys& keys);
 
  private:
   static constexpr std::size_t kMostMade = 2;
@@ -102,6 +104,8 @@ class PairRecords {
   };
   void keep(const KeyId& id, pair::Held bits, bool asked);
   void make_room(std::size_t bytes);
+  template <class Made>
+  Made* keep_beside(std::map<std::string, Made>& all, const std::string& name, Made& one);
 
   pair::Session& session_;
   PairBlocks& blocks_;

@@ -18,8 +18,7 @@ bool PairTableChoice::is_near(const PairTableJob& job, bool has_keys) const {
 }
 
 // A share is counted in jobs of this one's size.
-bool PairTableChoice::takes(const PairJob& of, const PairStatement& own, std::size_t left,
-                            std::size_t most) {
+bool PairTableChoice::takes(const PairJob& of, const PairStatement& own, std::size_t most) {
   if (!own.tables.wanted || !of.by_tables) return false;
   const PairTableJob& job = *of.by_tables;
   if (!is_near(job, own.tables.round_keys)) return false;
@@ -29,7 +28,8 @@ bool PairTableChoice::takes(const PairJob& of, const PairStatement& own, std::si
   std::optional<PrincipalDigest> key;
   if (record.key_class != KeyClass::kKrbtgt) key = record.ref.principal;
   const bool forward = job.way == PairTables::Way::kForward;
-  const InstanceSupply supply{forward ? "forward" : "inverse", left / lookups, most / lookups, 0};
+  const InstanceSupply supply{forward ? "forward" : "inverse",
+                              own.tables.left.of(job.way) / lookups, most / lookups, 0};
   return quotas_.ask(of.job->request.name, key, supply) == InstanceQuotas::Answer::kGranted;
 }
 

@@ -29,8 +29,8 @@ class PairTableChoice {
   void took(Time round_trip);
   // Whether the link is short enough for such a job. Unknown: it is not.
   bool is_near(const PairTableJob& job, bool has_keys) const;
-  // `left`: tables of the job's way; `most`: so many there may be.
-  bool takes(const PairJob& of, const PairStatement& own, std::size_t left, std::size_t most);
+  // `most`: so many tables of one way there may be.
+  bool takes(const PairJob& of, const PairStatement& own, std::size_t most);
   // Whether the job went so.
   void settle(const JobName& name, bool by_tables) { quotas_.settle(name, by_tables); }
 

@@ -4,7 +4,7 @@
 // servers do the same, in the same order: the leader says what. Each table serves once, and all of
 // it dies with its session; nothing is stored.
 //
-// Where both have not agreed to keep some, there is none, and a session says nothing of it.
+// Where both have not agreed to keep some, there is none, and what a statement has of them is 0.
 //
 // One thread. Secret: all but numbers. Error: the session's.
 #pragma once
@@ -19,6 +19,9 @@ namespace tkdc {
 struct PairTablesLeft {
   std::uint32_t forward = 0, inverse = 0;
   std::uint64_t bits = 0;  // random ones that have served: masks of what enters and leaves
+  std::uint32_t of(lut::SboxWay way) const {
+    return way == lut::SboxWay::kForward ? forward : inverse;
+  }
   friend bool operator==(const PairTablesLeft&, const PairTablesLeft&) = default;
 };
 

@@ -153,11 +153,11 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
                              at_work_.pools.is_old(pool) ? refreshes_ : moves_);
   end_attempt(moved && *moved);
   if (!moved) return moved.error();
-  went_on();
   if (!*moved) {
     give_up_moves();
     return {};
   }
+  went_on();
   // Their bits in this session are those of before, at both alike.
   for (const RecordPtr& record : records) at_work_.records.forget(record->ref.id);
   if (at_work_.pools.is_old(pool)) refresh_.moved(records.size());

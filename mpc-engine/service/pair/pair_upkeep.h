@@ -107,7 +107,7 @@ class PairUpkeep {
   bool bridges_ = true, moves_ = true, refreshes_ = true;
   bool told_no_number_ = false, told_of_leader_ = false, told_of_jump_ = false;
   std::optional<Numbers> jump_;  // as the other one said last
-  std::set<PoolId> spent_;  // no ordinary blocks are left
+  std::set<PoolId> spent_;       // no ordinary blocks are left
   std::optional<KeyId> sweeps_from_;
   std::set<PoolId> poor_, named_;  // of this sweep
   std::map<PoolId, std::vector<KeyId>> to_move_;
@@ -117,8 +117,8 @@ class PairUpkeep {
   bool ends_refresh_ = false;               // next, when the pools have gone
   SteadyClock::time_point sweeps_again_{};  // for a refresh
   unsigned waits_ = 0;                      // how often it could not end, for the other one's word
-  SteadyClock::time_point waited_{};
-  SteadyClock::time_point ordered_ = SteadyClock::now();  // at the other one, for a refresh
+  SteadyClock::time_point waited_{};        // when that was counted last
+  SteadyClock::time_point went_on_at_ = SteadyClock::now();  // at the other one, for a refresh
 };
 
 }  // namespace tkdc

@@ -134,13 +134,13 @@ void PairUpkeep::tell_of_orphan(const pair::Label& pool) const {
        "server was changed: find out which before backups of one time are put back at both");
 }
 
-// What the other one orders is no work: keys that it moved and pools that went are, and ends, which
-// settle_end() counts.
-void PairUpkeep::went_on() { ordered_ = SteadyClock::now(); }
+// Orders alone are no progress: keys that moved, pools that went and ends are. Of ends settle_end()
+// has a count of its own.
+void PairUpkeep::went_on() { went_on_at_ = SteadyClock::now(); }
 
 void PairUpkeep::look_at_leader() {
   if (!is_refreshing() || told_of_leader_ ||
-      SteadyClock::now() - ordered_ < kMostUnled * shared_.options.pair_refresh_again)
+      SteadyClock::now() - went_on_at_ < kMostUnled * shared_.options.pair_refresh_again)
     return;
   told_of_leader_ = true;
   const std::string why =

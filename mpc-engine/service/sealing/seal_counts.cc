@@ -39,8 +39,8 @@ Result<bool> SealCounts::may_seal(const KeyId& id) {
         return mark.error();
       }
       count.done = count.mark = *mark;
-      count.last = SteadyClock::now();
     }
+    count.last = SteadyClock::now();
     if (count.done >= limit_) return false;
     if (count.done + kMargin <= count.mark) return true;
     near_limit = count.done >= warn_at();
@@ -52,9 +52,7 @@ Result<bool> SealCounts::may_seal(const KeyId& id) {
 
 void SealCounts::sealed(const KeyId& id) {
   std::lock_guard lock(mutex_);
-  Count& count = counts_[id];
-  count.done++;
-  count.last = SteadyClock::now();
+  counts_[id].done++;
 }
 
 void SealCounts::reserve() {

@@ -40,8 +40,8 @@ class SealCounts {
   // Moves the marks of keys in use; errors show at the next may_seal().
   void reserve();
 
-  // Of the key that has sealed most, among those that have sealed within `unused_after`: one that
-  // was replaced is not among them for long.
+  // Of the key that has sealed most, among those that were asked to within `unused_after`: one
+  // that was replaced is not among them for long.
   std::uint64_t most() const;
   std::uint64_t warn_at() const { return limit_ / 2; }
 

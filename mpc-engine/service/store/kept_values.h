@@ -45,6 +45,9 @@ inline std::string next_of(std::string_view head) {
   return std::string(head.substr(0, head.size() - kHead.size())) + std::string(kNext);
 }
 inline std::uint64_t blocks_of(ByteSpan head) { return Reader(head.subspan(1)).u64(); }
+inline constexpr std::uint8_t kOld = 0x80;  // beside the side
+inline bool is_old(ByteSpan head) { return (head[0] & kOld) != 0; }
+inline ByteSpan delta_of(ByteSpan head) { return head.subspan(kHeadBytes - 16, 16); }
 
 inline bool is_kept(std::string_view name) { return is_head(name) || name.starts_with(kMove); }
 // Of a pool, and not kept.

@@ -214,25 +214,17 @@ Finding check_epochs(const Patient& patient) {
                            "epochs");
 }
 
-// What is sealed within a window is dead at birth, so nobody can log in until it ends.
 Finding check_revoked(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
-  const std::int64_t now = std::time(nullptr);
   std::size_t windows = 0;
   for (const json& server : servers_of(patient)) {
+    if (const auto now = revoked_now(server, std::time(nullptr)))
+      return wrong(who(server) + " refuses what is sealed now: revoked from " +
+                       format_utc_spaced(now->from_s) + " until " + format_utc_spaced(now->until_s),
+                   "wait until then; where nobody should have asked for it, at each of the "
+                   "servers: tkdc revoke --lift");
     const auto list = server.find("revoked");
-    if (list == server.end() || !list->is_array()) continue;
-    for (const json& window : *list) {
-      if (!window.is_object()) continue;
-      ++windows;
-      const auto from = parse_utc(text_of(window, "from"), now);
-      const auto until = parse_utc(text_of(window, "until"), now);
-      if (from.ok() && until.ok() && *from <= now && now < *until)
-        return wrong(who(server) + " refuses what is sealed now: revoked from " +
-                         format_utc_spaced(*from) + " until " + format_utc_spaced(*until),
-                     "wait until then; where nobody should have asked for it, at each of the "
-                     "servers: tkdc revoke --lift");
-    }
+    if (list != server.end() && list->is_array()) windows += list->size();
   }
   for (const json& server : servers_of(patient))
     if (truth(server, "revoked_unwritten"))

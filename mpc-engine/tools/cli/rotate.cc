@@ -193,7 +193,7 @@ void add_rotate(CLI::App& app, int& exit_status) {
   CLI::App* krbtgt = command->add_subcommand("krbtgt", "the key of the realm's own tickets");
   krbtgt->add_flag("--now", options->now, "do it; without, only say what would be done");
   krbtgt->add_flag("--purge", options->purge,
-                   "destroy all older versions: every ticket of the realm ends");
+                   "remove all older versions: every ticket of the realm ends");
   krbtgt->add_option("--realm", options->realm, "krb5.conf's default realm unless given");
   krbtgt->add_option("--library", options->library, "libtkdc-k5.so, if it is in another place");
   krbtgt->callback([options, &exit_status] { exit_status = run_rotate(*options); });

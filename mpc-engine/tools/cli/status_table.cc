@@ -343,23 +343,21 @@ std::size_t parties_of(const json& document) {
   return 3;
 }
 
-// No ticket is sealed in a time that was revoked.
-std::string revoked_now(const json& server) {
-  const auto now_s = static_cast<std::int64_t>(wall_s());
+std::optional<RevokedTime> revoked_now(const json& server, std::int64_t now_s) {
   const auto revoked = server.is_object() ? server.find("revoked") : server.end();
-  if (revoked == server.end() || !revoked->is_array()) return {};
+  if (revoked == server.end() || !revoked->is_array()) return std::nullopt;
   for (const json& window : *revoked) {
+    if (!window.is_object()) continue;
     const auto from = parse_utc(cell(window, "from"), now_s);
     const auto until = parse_utc(cell(window, "until"), now_s);
-    if (from && until && *from <= now_s && now_s < *until)
-      return "tickets that are sealed now were revoked, so nobody can log in until " +
-             cell(window, "until");
+    if (from && until && *from <= now_s && now_s < *until) return RevokedTime{*from, *until};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::vector<std::string> faults_of(const json& document) {
   std::vector<std::string> faults;
+  const auto now_s = static_cast<std::int64_t>(wall_s());
   const std::vector<json> servers = servers_of(document);
   if (servers.size() != (document.contains("of_server") ? 1 : parties_of(document)))
     faults.push_back("servers: the status has " + std::to_string(servers.size()));
@@ -372,8 +370,11 @@ std::vector<std::string> faults_of(const json& document) {
       faults.push_back(
           who + "session: " +
           (server.is_object() && server.contains("latched") ? cell(server, "latched") : trouble));
-    if (const std::string revoked = revoked_now(server); !revoked.empty())
-      faults.push_back(who + "revoked: " + revoked);
+    if (const auto revoked = revoked_now(server, now_s))
+      faults.push_back(who +
+                       "revoked: tickets that are sealed now were revoked, so nobody can log "
+                       "in until " +
+                       format_utc(revoked->until_s));
     if (server.is_object() && server.contains("clock_error"))
       faults.push_back(who + "clocks: " + cell(server, "clock_error"));
     if (server.is_object() && server.contains("audit_trouble"))

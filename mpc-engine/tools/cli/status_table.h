@@ -2,7 +2,9 @@
 // The agent's status document for people, and what it means for the exit status.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,13 @@ namespace tkdc::cli {
 
 // How many servers hold the realm's keys, as they say; 3 where none says it.
 std::size_t parties_of(const nlohmann::json& document);
+
+// A revoked time that contains `now_s`, as a server says it: what is sealed within is dead at
+// birth, so nobody can log in until it ends.
+struct RevokedTime {
+  std::int64_t from_s, until_s;
+};
+std::optional<RevokedTime> revoked_now(const nlohmann::json& server, std::int64_t now_s);
 
 // What keeps the realm from being healthy, each with the check's name in front: all servers
 // are reachable and in session, their clocks agree, their audit logs can be written, and the host's

@@ -78,7 +78,7 @@ TEST(SealLimit, TheMarkOnDiskIsNeverPassedAndARestartCostsOneStep) {
 
 // Else a warning would stand until a restart, whatever was done.
 TEST(SealLimit, AKeyThatWasReplacedIsCountedForAWhile) {
-  constexpr std::chrono::milliseconds kAWhile{300};
+  constexpr std::chrono::milliseconds kAWhile{1500};
   ThreeServices e(1);
   const KeyRef former = e.make_key("krbtgt/R@R", 18, {}), now = e.make_key("krbtgt/R@R", 18, {});
   ASSERT_TRUE(e.store(0).set_seal_mark(former.id, 5 * kStep).ok());
@@ -89,8 +89,22 @@ TEST(SealLimit, AKeyThatWasReplacedIsCountedForAWhile) {
   }
   EXPECT_EQ(counts.most(), 5 * kStep + 1);
   std::this_thread::sleep_for(kAWhile);
-  counts.sealed(now.id);
-  EXPECT_EQ(counts.most(), 2u);
+  ASSERT_TRUE(counts.may_seal(now.id).value());
+  EXPECT_EQ(counts.most(), 1u);
+}
+
+// It seals nothing, and the warning stands as long as it is asked to.
+TEST(SealLimit, AKeyAtItsLimitIsCountedWhileItIsAskedFor) {
+  constexpr std::chrono::milliseconds kAWhile{300};
+  ThreeServices e(1);
+  const KeyRef key = e.make_key("krbtgt/R@R", 18, {});
+  ASSERT_TRUE(e.store(0).set_seal_mark(key.id, SealCounts::kLimit).ok());
+  SealCounts counts(e.store(0), SealCounts::kLimit, kAWhile);
+  EXPECT_FALSE(counts.may_seal(key.id).value());
+  std::this_thread::sleep_for(kAWhile);
+  EXPECT_EQ(counts.most(), 0u);
+  EXPECT_FALSE(counts.may_seal(key.id).value());
+  EXPECT_EQ(counts.most(), SealCounts::kLimit);
 }
 
 // One operation in 1,000 s: what the test's own time brings back does not matter.

@@ -118,8 +118,7 @@ TEST_P(PairTablesServe, SealAndOpenAsLibkrb5) {
 
 INSTANTIATE_TEST_SUITE_P(Enctypes, PairTablesServe, testing::Values(17u, 18u, 19u));
 
-// Nothing of them is said or made unless both are told to; nor where the link is not known yet to
-// be short.
+// None are made, or used, unless both are told to.
 TEST(PairTablesOff, UnlessBothWantThem) {
   TablesRealm of([](JobServiceOptions& options) {
     if (options.party == 1) by_tables(options);
@@ -351,7 +350,8 @@ bool is_granted(PairTableChoice& choice, std::uint64_t number, std::uint8_t prin
   own.tables.ready = own.ready = 1;
   if (edit) edit(own);
   const std::size_t each = of.by_tables->lookups();
-  const bool granted = choice.takes(of, own, jobs_left * each, 6 * each);
+  own.tables.left.forward = static_cast<std::uint32_t>(jobs_left * each);
+  const bool granted = choice.takes(of, own, 6 * each);
   choice.settle(of.job->request.name, granted);
   return granted;
 }

@@ -239,6 +239,14 @@ def test_rotation(broken, flo):
         assert not ticket.kvno(SERVICE).ok
     assert flo().kvno(SERVICE).ok
     assert [s["keys"] for s in status(broken)] == [keys, keys, keys], "the old ones are gone"
+    assert [s["dropped_keys"] > 0 for s in status(broken)] == [True] * 3, "and are kept for a while"
+    env = {key: value for key, value in broken.kdc_env().items() if key != "LD_PRELOAD"}
+    done = subprocess.run([str(broken.bin / "tkdc"), "reconcile", "purge", "--principal",
+                           f"krbtgt/{broken.name}@{broken.name}", "--yes"], env=env, text=True,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0 and "never come back" in done.stdout, done.stderr
+    assert [s["dropped_keys"] for s in status(broken)] == [0, 0, 0]
+    assert flo().kvno(SERVICE).ok, "the one in use stays"
 
 
 def test_rotation_without_servers(broken):

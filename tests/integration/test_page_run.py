@@ -358,6 +358,7 @@ ELSEWHERE = {
     "tkdc reconcile purge --due": RECONCILED,
     "tkdc reconcile purge --all": RECONCILED,
     "tkdc reconcile purge --principal NAME": RECONCILED,
+    "tkdc reconcile purge --principal krbtgt/REALM@REALM": "tests/integration/test_breach.py",
     "tkdc reconcile request --out give-back.request": RECONCILED,
     "tkdc approve --config /etc/tkdc/NAME/tkdc.toml --key my.key --out approval-0 "
     "give-back.request": GIVEN_BACK,

@@ -61,6 +61,7 @@ struct Job {
     std::uint8_t protocol = 0;  // of the session's
     std::uint32_t sealed_at = 0;
     std::uint64_t number = 0, cohort = 0, first_round = 0;
+    Clock::time_point started;  // at this server
     std::size_t input_bytes = 0;
     bool answered = false;
   };

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxManifest = kMaxCohortJobs;
 constexpr std::size_t kMaxRunning = 2048;
-constexpr std::size_t kMaxRunningOfAgent = 1536;  // one agent's flood leaves room for others'
 constexpr std::size_t kMaxInputOctets = 4u << 20;
 
 constexpr const char* kSetBack =
@@ -40,8 +39,10 @@ void LaneAdmission::propose() {
                                 octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return running_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
-  for (const JobName& name : queue_.take(most, room_of, octets))
+  for (const JobName& name : queue_.take(most, room_of, octets)) {
+    room_.named(name.agent, Clock::now());
     listed.candidates.emplace_back().named = {name, protocol_for(name)};
+  }
   if (!listed.candidates.empty()) proposed_ = std::move(listed);
 }
 
@@ -72,7 +73,8 @@ std::size_t LaneAdmission::octets_room() const {
 std::size_t LaneAdmission::running_room(std::uint64_t agent) const {
   const auto running = static_cast<std::size_t>(std::ranges::count_if(
       running_, [&](const auto& job) { return job->request.name.agent == agent; }));
-  return kMaxRunningOfAgent - std::min(running, kMaxRunningOfAgent);
+  const std::size_t most = room_.of(agent, Clock::now());
+  return most - std::min(running, most);
 }
 
 void LaneAdmission::say(LaneControl& said, Ticker::OwnControl& own) const {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "lane/ticker.h"
+#include "service/job/agent_room.h"
 #include "service/job/answers.h"
 #include "service/job/garbling_choice.h"
 #include "service/job/job_checks.h"
@@ -39,6 +40,12 @@ class LaneAdmission {
                     const Ticker::Control& control);
   // Those that all three admit, to be started now. The others are answered or put back.
   ManifestJobs settle(const LaneControl& prev, const LaneControl& next);
+  // One that was started has run to its end at that round: the leader learns how long they take.
+  void ended(const Job& job, std::uint64_t round) {
+    if (!leader()) return;
+    room_.ended({job.running.started, job.deadline - job.received, round - job.running.first_round},
+                Clock::now());
+  }
   // This server's checks of those that were named.
   void take_named();
 
@@ -74,6 +81,7 @@ class LaneAdmission {
   Answers& answers_;
   std::optional<ManifestJobs> proposed_, named_, stated_, verdicts_;
   std::uint32_t last_sealed_at_ = 0;
+  AgentRoom room_;  // the leader's
   GarblingChoice* choice_ = nullptr;
 };
 

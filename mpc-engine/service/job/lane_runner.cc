@@ -297,6 +297,7 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
+  job.running.started = Clock::now();
   job.running.input_bytes = request.input_bytes();
   if (garbling_ && job.found.learns && record != nullptr &&
       part_in(job, two_parts_).kind != Part::Kind::kTail)
@@ -371,6 +372,7 @@ Task<void> LaneRunner::run_job(Job& job) {
 void LaneRunner::finish(Job& job, JobOutcome outcome) {
   if (job.found.holds_key) checks_.let_go(job.request);
   job.running.answered = true;
+  admission_.ended(job, lane_.rounds());
   ++answered_;
   std::string ends = std::move(outcome.ends_session);
   answers_.finish(job, *protocols_[job.running.protocol], std::move(outcome),

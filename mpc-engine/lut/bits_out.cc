@@ -51,7 +51,7 @@ Result<pair::Held> BitsOut::take(Dealer& dealer, std::span<const Label> octets) 
   garble::wipe_stack();
   SecretVector opened(octets.size());  // shares, until they have been exchanged
   if (auto done = dealer.open(masked, opened); !done) return done.error();
-  if (auto good = dealer.check(); !good) return good.error();
+  if (auto good = dealer.check(pair::Verdict::kOnOpenings); !good) return good.error();
   for (std::size_t k = 0; k < out.bits.size(); ++k)
     out.bits[k] = dealer.session().deltas().plus(out.bits[k],
                                                  opened[k / kOctetBits] >> (k % kOctetBits) & 1u);

@@ -78,6 +78,8 @@ Result<void> Dealer::open(std::span<const Label> octets, MutableByteSpan values)
   return {};
 }
 
-Result<void> Dealer::check() { return session_.equal(digest_of_openings(expected_.take())); }
+Result<void> Dealer::check(pair::Verdict verdict) {
+  return session_.equal(digest_of_openings(expected_.take()), verdict);
+}
 
 }  // namespace tkdc::lut

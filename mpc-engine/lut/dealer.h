@@ -52,7 +52,7 @@ class Dealer {
   void expect(const String& opened, const Label& value) {
     expect(opened.mac ^ field().product(part(), value));
   }
-  Result<void> check();
+  Result<void> check(pair::Verdict verdict = pair::Verdict::kOnGuesses);
 
  private:
   static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows;

@@ -32,7 +32,7 @@ Result<RoundKeys> RoundKeys::expand(Dealer& dealer, SboxTables& forward, const p
   if (!there) return there.error();
   auto labels = expand_key(dealer, by(dealer, forward), *octets);
   if (!labels) return labels.error();
-  if (auto good = dealer.check(); !good) return good.error();
+  if (auto good = dealer.check(pair::Verdict::kOnOpenings); !good) return good.error();
   return RoundKeys(key.session, std::move(*labels));
 }
 

@@ -260,11 +260,11 @@ Result<Bits> Session::open(std::span<const AuthBit> shared) {
 
 // The evaluator commits, the garbler tells, the evaluator opens: neither knows the other's before
 // its own is fixed. The peer's value.
-Result<Digest> Session::swap_as_garbler(const Digest& own) {
+Result<Digest> Session::swap_as_garbler(const Digest& own, Verdict verdict) {
   Digest committed;
   Opening opening;
   if (auto got = channel_.read(committed); !got) return end(got.error().message);
-  told_equality_ = true;
+  told_equality_ = verdict == Verdict::kOnGuesses;
   auto done = channel_.write(own);
   if (done) done = channel_.read_all(std::span(&opening, 1));
   if (!done) return end("it does not open what it committed to: " + done.error().message);
@@ -294,7 +294,8 @@ Result<Label> Session::coins() {
   if (auto good = stands(); !good) return good.error();
   Digest own;
   randombytes_buf(own.data(), own.size());
-  auto peers = side() == Side::kGarbler ? swap_as_garbler(own) : swap_as_evaluator(own, false);
+  auto peers = side() == Side::kGarbler ? swap_as_garbler(own, Verdict::kOnGuesses)
+                                        : swap_as_evaluator(own, false);
   if (!peers) return peers.error();
   for (std::size_t k = 0; k < own.size(); ++k) own[k] ^= (*peers)[k];
   Label out;
@@ -311,9 +312,10 @@ Result<bool> Session::alike(const Digest& own) {
   return own == peers;
 }
 
-Result<void> Session::equal(const Digest& own) {
+Result<void> Session::equal(const Digest& own, Verdict verdict) {
   if (auto good = stands(); !good) return good;
-  auto peers = side() == Side::kGarbler ? swap_as_garbler(own) : swap_as_evaluator(own, true);
+  auto peers =
+      side() == Side::kGarbler ? swap_as_garbler(own, verdict) : swap_as_evaluator(own, true);
   if (!peers) return peers.error();
   if (sodium_memcmp(own.data(), peers->data(), own.size()) != 0) return end(kUnequal);
   return {};

@@ -11,7 +11,8 @@
 //
 // Whoever runs sessions asks what ended one (EndedBy). The evaluator hears the garbler's value of
 // an equality before it opens its own, and may not like it. So the garbler counts each end between
-// its telling and that opening as a check that failed, a broken link too.
+// its telling and that opening as a check that failed, a broken link too, unless the verdict tells
+// the evaluator nothing (Verdict).
 //
 // Everything dies at the first check that fails: later calls fail too, and Δ is never used again.
 // A Δ lives in one session. Calls block; one thread. Secret: Δ, bits, MACs, keys.
@@ -78,6 +79,11 @@ class Expected {
 // follow the protocol, or is to be treated so; another session with it is a decision of people.
 enum class EndedBy : std::uint8_t { kNothing, kLink, kState, kCheck };
 
+// What an equality compares. kOnGuesses: whether it holds may depend on what a changed peer has
+// guessed of secrets, as with leaky products. kOnOpenings: values that were opened, alone. It holds
+// unless the peer opened others than it had, which the peer knows.
+enum class Verdict : std::uint8_t { kOnGuesses, kOnOpenings };
+
 class Steps;  // pair/steps.h
 
 class Session {
@@ -121,7 +127,7 @@ class Session {
   // 16 octets that neither chooses.
   Result<Label> coins();
   // Whether both have the same 32 octets; false ends the session.
-  Result<void> equal(const Digest& own);
+  Result<void> equal(const Digest& own, Verdict verdict = Verdict::kOnGuesses);
   // Whether both say the same of what they are about to do; public, and false ends nothing.
   Result<bool> alike(const Digest& own);
 
@@ -164,7 +170,7 @@ class Session {
  private:
   Session(Channel& channel, Side side, std::shared_ptr<Steps> steps);
   Result<void> exchange_seeds();
-  Result<Digest> swap_as_garbler(const Digest& own);
+  Result<Digest> swap_as_garbler(const Digest& own, Verdict verdict);
   Result<Digest> swap_as_evaluator(const Digest& own, bool must_be_equal);
   Result<void> set_up(ByteSpan context, const ot::ExtensionOptions& options);
   Result<void> set_up_garbler(ByteSpan context, const ot::ExtensionOptions& options);

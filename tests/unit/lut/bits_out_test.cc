@@ -79,6 +79,54 @@ TEST(LutBitsOut, OneMaskForTwoValuesWouldTellTheirDifference) {
   EXPECT_TRUE(tells_the_difference(false)) << "the control";
 }
 
+// How the garbler ends where the evaluator opens `opens`, hears its value of the equality and
+// breaks the link.
+struct Broken {
+  pair::EndedBy by = pair::EndedBy::kNothing;
+  bool lost = false;
+};
+Broken broken_in_its_check(const DealerBody& garbler, std::size_t opens) {
+  Broken out;
+  (void)with_dealers(
+      [&](Dealer& dealer) {
+        auto done = garbler(dealer);
+        out = {dealer.session().ended_by(), dealer.session().lost_in_check()};
+        return done;
+      },
+      [&](Dealer& dealer) -> Result<void> {
+        if (auto masks = BitsOut::make(dealer, 8); !masks) return masks.error();
+        Bytes octets(opens);
+        pair::Digest told{};
+        if (auto done = dealer.exchange(octets); !done) return done;
+        if (auto sent = dealer.session().channel().write(told); !sent) return sent;
+        if (auto got = dealer.session().channel().read(told); !got) return got;
+        return fail("broken, it says");
+      });
+  return out;
+}
+
+// An outsider may reset connections: the garbler does not take that for a guess.
+TEST(LutBitsOut, ALinkThatBreaksInItsCheckIsALink) {
+  const Broken taken = broken_in_its_check(
+      [](Dealer& dealer) -> Result<void> {
+        auto masks = BitsOut::make(dealer, 8);
+        if (!masks) return masks.error();
+        auto bits = masks->take(dealer, Labels(8));
+        return bits ? Result<void>() : bits.error();
+      },
+      8);
+  EXPECT_EQ(taken.by, pair::EndedBy::kLink);
+  EXPECT_FALSE(taken.lost);
+  const Broken made = broken_in_its_check(
+      [](Dealer& dealer) -> Result<void> {
+        if (auto masks = BitsOut::make(dealer, 8); !masks) return masks.error();
+        return dealer.check();  // as what makes tables has it: there it may be a guess
+      },
+      0);
+  EXPECT_EQ(made.by, pair::EndedBy::kCheck);
+  EXPECT_TRUE(made.lost);
+}
+
 TEST(LutBitsOut, BitsOfAnotherSessionAndHalvesOfOctetsAreRefused) {
   const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
     const Held other{Label{1, 2}, AuthBits(16)};

@@ -14,11 +14,12 @@ struct Ended {
 };
 
 // The honest party's equality of zeros against `rogue`, on the raw channel.
-Ended equality_against(Side honest, const std::function<Result<void>(ot::Channel&)>& rogue) {
+Ended equality_against(Side honest, const std::function<Result<void>(ot::Channel&)>& rogue,
+                       Verdict verdict = Verdict::kOnGuesses) {
   Ended out;
   const SessionBody checks = [&](Session& session) -> Result<void> {
     const std::uint64_t before = session.channel().sent();
-    auto done = session.equal({});
+    auto done = session.equal({}, verdict);
     out.by = session.ended_by();
     out.lost = session.lost_in_check();
     out.sent = session.channel().sent() - before;
@@ -30,17 +31,26 @@ Ended equality_against(Side honest, const std::function<Result<void>(ot::Channel
   return out;
 }
 
+Result<void> hears_and_breaks(ot::Channel& channel) {
+  Digest told{};
+  if (auto sent = channel.write(told); !sent) return sent;
+  if (auto got = channel.read(told); !got) return got;
+  return fail("broken, it says");
+}
+
 // It hears the garbler's value, does not like it, and its link "breaks".
 TEST(PairOrder, ALinkThatBreaksAfterTheGarblersTellingIsACheckThatFailed) {
-  const Ended ended = equality_against(Side::kGarbler, [](ot::Channel& channel) -> Result<void> {
-    Digest told{};
-    if (auto sent = channel.write(told); !sent) return sent;
-    if (auto got = channel.read(told); !got) return got;
-    return fail("broken, it says");
-  });
+  const Ended ended = equality_against(Side::kGarbler, hears_and_breaks);
   EXPECT_EQ(ended.by, EndedBy::kCheck);
   EXPECT_TRUE(ended.lost);
   EXPECT_NE(ended.why.find("does not open"), std::string::npos);
+}
+
+// What it has opened it knows, so the garbler's value tells it nothing.
+TEST(PairOrder, OfOpeningsAloneALinkThatBreaksThereIsALink) {
+  const Ended ended = equality_against(Side::kGarbler, hears_and_breaks, Verdict::kOnOpenings);
+  EXPECT_EQ(ended.by, EndedBy::kLink);
+  EXPECT_FALSE(ended.lost);
 }
 
 TEST(PairOrder, ALinkThatBreaksBeforeItIsALink) {
@@ -70,17 +80,20 @@ TEST(PairOrder, TheEvaluatorDoesNotOpenWhatIsNotEqual) {
 
 // It commits to something, hears the garbler's value and opens that.
 TEST(PairOrder, AnOpeningMustBeWhatWasCommittedTo) {
-  const Ended ended = equality_against(Side::kGarbler, [](ot::Channel& channel) -> Result<void> {
+  const auto rogue = [](ot::Channel& channel) -> Result<void> {
     Digest told{7};
     if (auto sent = channel.write(told); !sent) return sent;
     if (auto got = channel.read(told); !got) return got;
     Bytes opening(told.begin(), told.end());
     opening.resize(64);
     return channel.write(opening);
-  });
-  EXPECT_EQ(ended.by, EndedBy::kCheck);
-  EXPECT_FALSE(ended.lost);
-  EXPECT_NE(ended.why.find("another value than it committed to"), std::string::npos);
+  };
+  for (const Verdict verdict : {Verdict::kOnGuesses, Verdict::kOnOpenings}) {
+    const Ended ended = equality_against(Side::kGarbler, rogue, verdict);
+    EXPECT_EQ(ended.by, EndedBy::kCheck);
+    EXPECT_FALSE(ended.lost);
+    EXPECT_NE(ended.why.find("another value than it committed to"), std::string::npos);
+  }
 }
 
 // Against an honest make_ands(): leaky ANDs, then coins, then buckets by their permutation. A party

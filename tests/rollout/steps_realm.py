@@ -56,7 +56,8 @@ def stock_realm(site: Site, users: int = USERS) -> None:
     kdc.write("/etc/krb5.conf", CLIENT_KRB5)
     kdc.write("/etc/krb5kdc/kdc.conf", KDC_CONF)
     kdc.write("/etc/krb5kdc/kadm5.acl", f"admin/admin@{REALM} *\n")
-    kdc.run("kdb5_util create -s -P 'of the master key'")
+    # A keytab of an earlier realm has other keys of the same version.
+    kdc.run("rm -f /root/stock.keytab && kdb5_util create -s -P 'of the master key'")
     kdc.run("kadmin.local", stdin="".join(
         [f'addprinc -pw "{password(n)}" +requires_preauth user{n}\n' for n in range(users)]
         + ['addprinc -pw "secret of alice" +requires_preauth alice\n']

@@ -22,6 +22,12 @@ struct Opening {
 };
 static_assert(sizeof(Opening) == 64);
 
+bool same(const Digest& a, const Digest& b) {
+  const int differ = sodium_memcmp(a.data(), b.data(), a.size());
+  now_public(&differ, sizeof differ);
+  return differ == 0;
+}
+
 Digest commitment(const Opening& opening) {
   Digest out;
   crypto_generichash_state state;
@@ -269,8 +275,7 @@ Result<Digest> Session::swap_as_garbler(const Digest& own, Verdict verdict) {
   if (done) done = channel_.read_all(std::span(&opening, 1));
   if (!done) return end("it does not open what it committed to: " + done.error().message);
   const Digest again = commitment(opening);
-  if (sodium_memcmp(again.data(), committed.data(), again.size()) != 0)
-    return end("it opens another value than it committed to");
+  if (!same(again, committed)) return end("it opens another value than it committed to");
   told_equality_ = false;
   return opening.value;
 }
@@ -283,8 +288,7 @@ Result<Digest> Session::swap_as_evaluator(const Digest& own, bool must_be_equal)
   auto done = channel_.write(committed);
   if (done) done = channel_.read(peers);
   if (!done) return end(done.error().message);
-  if (must_be_equal && sodium_memcmp(own.data(), peers.data(), own.size()) != 0)
-    return end(kUnequal);
+  if (must_be_equal && !same(own, peers)) return end(kUnequal);
   if (auto sent = channel_.write_all(std::span<const Opening>(&opening, 1)); !sent)
     return end(sent.error().message);
   return peers;
@@ -317,7 +321,7 @@ Result<void> Session::equal(const Digest& own, Verdict verdict) {
   auto peers =
       side() == Side::kGarbler ? swap_as_garbler(own, verdict) : swap_as_evaluator(own, true);
   if (!peers) return peers.error();
-  if (sodium_memcmp(own.data(), peers->data(), own.size()) != 0) return end(kUnequal);
+  if (!same(own, *peers)) return end(kUnequal);
   return {};
 }
 

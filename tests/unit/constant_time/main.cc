@@ -29,6 +29,7 @@
 #include "service/store/record_codec.h"
 #include "service/store/store_cipher.h"
 #include "support/parties_with_ciphers.h"
+#include "tables.h"
 #include "threegarble/trio.h"
 
 namespace tkdc {
@@ -441,6 +442,8 @@ int main(int argc, char** argv) {
   for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
   done = dealt_to_two() && done;
   done = bridged_in_circuit() && done;
+  done = dealt_entered() && done;
+  done = looked_up() && done;
   done = agent_shares() && done;
   done = agent_combines() && done;
   return done ? 0 : 1;

@@ -24,6 +24,7 @@ class PairTableWishes {
   void note(Way way, std::size_t lookups, Clock::time_point now = Clock::now()) {
     Wish& wish = wishes_[static_cast<std::size_t>(way)];
     wish.lately = lately(wish, now) + static_cast<double>(lookups);
+    if (now - wish.asked >= kForgotten) wish.largest = 0;
     wish.largest = std::max(wish.largest, lookups);
     wish.asked = now;
   }

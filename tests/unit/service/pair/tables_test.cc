@@ -412,6 +412,11 @@ TEST(PairTableWish, WhatIsMadeNext) {
   now += 16min;
   EXPECT_EQ(next(false), std::nullopt) << "nobody asks any more";
   EXPECT_EQ(lasts(), std::nullopt);
+  room[0] = true;
+  now += PairTableWishes::kForgotten;
+  wishes.note(Way::kForward, 60, now);
+  left[0] = 60;
+  EXPECT_EQ(next(true), std::nullopt) << "a long job of long ago needs nothing any more";
 }
 
 }  // namespace

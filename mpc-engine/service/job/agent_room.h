@@ -2,7 +2,7 @@
 // How many jobs of one agent the leader lets run in a lane at once.
 //
 // All that run share the lane's rounds, so each takes the longer the more there are. Where several
-// agents ask (KDC hosts on one set of servers), one that asks for more than the servers can do
+// KDC agents ask (KDC hosts on one set of servers), one that asks for more than the servers can do
 // would make everybody's jobs take longer than their agents wait, however fairly they are named. A
 // login is several jobs, one after another. So while another agent asks, too, jobs that take more
 // than a sixteenth of the time that they had halve the room, once for each generation, and quick
@@ -39,7 +39,7 @@ class AgentRoom {
     std::uint64_t rounds;
   };
 
-  void named(std::uint64_t agent, Clock::time_point now) { asked_[agent] = now; }
+  void asked(std::uint64_t agent, Clock::time_point now) { asked_[agent] = now; }
 
   void ended(const Ran& ran, Clock::time_point now) {
     if (ran.rounds < kMeasured) return;

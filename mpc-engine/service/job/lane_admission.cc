@@ -39,10 +39,8 @@ void LaneAdmission::propose() {
                                 octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return running_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
-  for (const JobName& name : queue_.take(most, room_of, octets)) {
-    room_.named(name.agent, Clock::now());
+  for (const JobName& name : queue_.take(most, room_of, octets))
     listed.candidates.emplace_back().named = {name, protocol_for(name)};
-  }
   if (!listed.candidates.empty()) proposed_ = std::move(listed);
 }
 

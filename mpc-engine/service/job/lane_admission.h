@@ -40,7 +40,12 @@ class LaneAdmission {
                     const Ticker::Control& control);
   // Those that all three admit, to be started now. The others are answered or put back.
   ManifestJobs settle(const LaneControl& prev, const LaneControl& next);
-  // One that was started has run to its end at that round: the leader learns how long they take.
+  // What the leader learns of jobs: whose run, and how long one took that has come to its end at
+  // that round. Few keys are made, so an admin agent leaves all room to a KDC's.
+  void started(const Job& job) {
+    if (leader() && job.role == AgentRole::kKdc)
+      room_.asked(job.request.name.agent, job.running.started);
+  }
   void ended(const Job& job, std::uint64_t round) {
     if (!leader()) return;
     room_.ended({job.running.started, job.deadline - job.received, round - job.running.first_round},

@@ -298,6 +298,7 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
   job.running.started = Clock::now();
+  admission_.started(job);
   job.running.input_bytes = request.input_bytes();
   if (garbling_ && job.found.learns && record != nullptr &&
       part_in(job, two_parts_).kind != Part::Kind::kTail)

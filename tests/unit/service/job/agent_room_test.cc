@@ -17,9 +17,9 @@ const auto kStart = AgentRoom::Clock::time_point(seconds(1'000));
 
 struct Lane {
   explicit Lane(milliseconds alone) : now(kStart) {
-    room.named(1, now);
+    room.asked(1, now);
     run(8, alone);  // the shortest rounds
-    room.named(2, now);
+    room.asked(2, now);
   }
 
   // So many jobs at once, beside those before.
@@ -36,10 +36,10 @@ struct Lane {
 
 TEST(AgentRoom, AnAgentAloneKeepsAllOfIt) {
   AgentRoom room;
-  room.named(1, kStart);
+  room.asked(1, kStart);
   EXPECT_EQ(room.of(1, kStart), AgentRoom::kMost);
   EXPECT_EQ(room.of(2, kStart), AgentRoom::kLeast);
-  room.named(2, kStart + minutes(1));
+  room.asked(2, kStart + minutes(1));
   EXPECT_EQ(room.of(1, kStart + minutes(11)), AgentRoom::kLeast);
   EXPECT_EQ(room.of(1, kStart + minutes(12)), AgentRoom::kMost);
 }

@@ -143,6 +143,11 @@ bool TomlTable::has(const std::string& key) const {
   return node_ != nullptr && as_table(node_)->contains(key);
 }
 
+int TomlTable::line(const std::string& key) const {
+  const toml::node* node = node_ != nullptr ? as_table(node_)->get(key) : nullptr;
+  return node != nullptr ? static_cast<int>(node->source().begin.line) : 0;
+}
+
 bool TomlTable::look_for(const std::string& key) {
   file_->known_[name_.substr(0, name_.find('['))].insert(key);
   return has(key);

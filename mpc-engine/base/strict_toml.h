@@ -43,6 +43,8 @@ class TomlTable {
   std::vector<std::string> texts(const std::string& key, const std::vector<std::string>& fallback);
 
   bool has(const std::string& key) const;
+  // In which line of the file it stands; 0: it is not there.
+  int line(const std::string& key) const;
   // Reports an error about a key of this table, with its line.
   void reject(const std::string& key, const std::string& why);
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/config.h"
 
-#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "base/curve_key.h"
@@ -21,6 +19,26 @@ constexpr std::size_t kMaxAgents = 64;
 constexpr std::size_t kMaxAgentNameBytes = 64;
 
 bool of_two(const ServerConfig& config) { return config.parties == 2; }
+
+// Of a key in `table`, which the file calls [name].
+void note_line(ServerConfig& config, TomlTable& table, const std::string& name, const char* key) {
+  if (const int line = table.line(key); line > 0) config.lines[name + "." + key] = line;
+}
+
+// Without a scheme.
+std::string bare(const std::string& endpoint) {
+  const std::size_t scheme = endpoint.find("://");
+  return scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3);
+}
+
+bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::" || host == "*"; }
+
+// Whether two listeners want one port of one address. Port 0: the kernel chooses.
+bool meet(const std::string& one, const std::string& other) {
+  const auto a = parse_address(bare(one)), b = parse_address(bare(other));
+  if (!a.ok() || !b.ok() || a->port == "0" || a->port != b->port) return false;
+  return a->host == b->host || is_any(a->host) || is_any(b->host);
+}
 
 void read_installation(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("installation");
@@ -44,10 +62,17 @@ void read_control(StrictToml& file, ServerConfig& config) {
       !parse_address(config.control_listen.substr(kScheme.size())).ok())
     table.reject("listen", "must be tcp://host:port");
   config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
-  if (const std::string status = table.text("status_socket", ""); !status.empty())
-    config.status_socket = file.resolve(status);
-  if (config.status_socket.size() >= sizeof(sockaddr_un{}.sun_path))
-    table.reject("status_socket", "is too long for a socket");
+  note_line(config, table, "control", "listen");
+  note_line(config, table, "control", "status_socket");
+  const std::string status = table.text("status_socket", "");
+  if (status.empty()) return;
+  config.status_socket = file.resolve(status);
+  constexpr std::size_t kMost = sizeof(sockaddr_un{}.sun_path) - 1;
+  if (status.ends_with('/')) table.reject("status_socket", "must name a file, not a folder");
+  if (config.status_socket.size() > kMost)
+    table.reject("status_socket", "is longer than a socket's path may be (" +
+                                      std::to_string(config.status_socket.size()) + " of " +
+                                      std::to_string(kMost) + " octets): " + config.status_socket);
 }
 
 bool good_name(const std::string& name) {
@@ -181,6 +206,10 @@ void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
   if (!parse_address(config.data_listen).ok()) table.reject("listen", "must be host:port");
+  if (meet(config.data_listen, config.control_listen))
+    table.reject("listen",
+                 "is where control.listen waits for agents: give one of both another port");
+  note_line(config, table, "data", "listen");
   config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, of_two(config) ? 1 : 2));
   config.certificate_file = file.resolve(table.text("certificate_file"));
   config.private_key_file = file.resolve(table.text("private_key_file"));
@@ -261,6 +290,9 @@ void read_peers(StrictToml& file, ServerConfig& config) {
     seen[peer.party] = true;
     peer.address = table.text("address");
     if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
+    const std::string name = "peers[" + std::to_string(config.peers.size()) + "]";
+    note_line(config, table, name, "address");
+    peer.key = name + ".address";
     peer.certificate = read_pin(table);
     if (peer.address == config.data_listen)
       table.reject("address", "is where this server listens itself: put in that server's");
@@ -279,6 +311,7 @@ void read_peers(StrictToml& file, ServerConfig& config) {
 void read_store(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("store");
   config.store_path = file.resolve(table.text("path"));
+  note_line(config, table, "store", "path");
   config.store_key_file = file.resolve(table.text("key_file"));
   std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
@@ -291,6 +324,7 @@ void read_audit(StrictToml& file, ServerConfig& config) {
   constexpr std::int64_t kMostMib = 1 << 20, kMostDays = 36'500;
   TomlTable table = file.table("audit");
   config.audit_file = file.resolve(table.text("file", "audit.jsonl"));
+  note_line(config, table, "audit", "file");
   AuditRotation& rotation = config.audit_rotation;
   rotation.most_bytes = static_cast<std::uint64_t>(table.integer("rotate_mib", 0, kMostMib, 64))
                         << 20;
@@ -327,35 +361,7 @@ void read_limits(StrictToml& file, ServerConfig& config) {
       static_cast<std::uint32_t>(table.integer("broken_checks_per_day", 3, 1'000'000, 1'000));
 }
 
-// The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.
-std::string state_directory(const ServerConfig& config) {
-  const std::filesystem::path folder = std::filesystem::absolute(config.path).parent_path();
-  return folder.parent_path() == "/etc/tkdc" ? "/var/lib/tkdc/" + folder.filename().string() : "";
-}
-
 }  // namespace
-
-Result<std::string> check_folders(const ServerConfig& config) {
-  std::string remark;
-  struct stat store {};
-  if (::stat(config.store_path.c_str(), &store) == 0 && (store.st_mode & 0022) != 0)
-    return fail("config: 'store.path': " + config.store_path +
-                " is open to others, who could put another store in its place: chmod 0700");
-  for (const auto& [key, path] :
-       {std::pair("store.path", config.store_path), std::pair("audit.file", config.audit_file)}) {
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    std::error_code error;
-    if (std::filesystem::is_directory(folder, error)) continue;
-    if (error && error != std::errc::no_such_file_or_directory)
-      return fail("config: '" + std::string(key) + "': " + folder.string() + ": " +
-                  error.message());
-    if (std::filesystem::exists(folder, error) || folder != state_directory(config))
-      return fail("config: '" + std::string(key) + "': there is no folder " + folder.string() +
-                  "; make it, for this service's user alone");
-    remark = folder.string() + " will be made by systemd when the unit starts";
-  }
-  return remark;
-}
 
 std::vector<std::string> former_keys(const ServerConfig& config) {
   std::vector<std::string> out;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,13 @@ struct PeerEntry {
   int party = 0;
   std::string address;  // host:port
   PeerPin certificate;
+  std::string key = "";  // of its address, as ServerConfig::lines has it
 };
 
 struct ServerConfig {
   std::string path;  // of the file
+  // Where in it stands what is looked for outside of it: "store.path", "peers[0].address".
+  std::map<std::string, int> lines;
 
   InstallationId installation{};
   int parties = 3;  // or 2 (docs/protocols/26-two-server-keys.md)
@@ -84,9 +88,5 @@ Result<ServerConfig> load_server_config(const std::string& path);
 
 // Members of whom a former key is still taken: "server1", an agent's name.
 std::vector<std::string> former_keys(const ServerConfig& config);
-
-// Whether the store and the audit log can be made where they are to lie. What it returns is a
-// remark on a folder that systemd makes at the first start, or empty.
-Result<std::string> check_folders(const ServerConfig& config);
 
 }  // namespace tkdc

@@ -21,6 +21,7 @@
 #include "base/secret_file.h"
 #include "cuda/device/select.h"
 #include "rep3/unit/offers.h"
+#include "service/server/config_places.h"
 #include "service/server/protocols.h"
 #include "service/server/server.h"
 #include "service/server/surroundings.h"
@@ -85,10 +86,13 @@ cuda::DevicesOptions devices_of(const ServerConfig& config) {
 }
 
 int tell_good(const ServerConfig& config, const std::string& absent) {
-  auto remark = check_folders(config);
-  if (!remark.ok()) return failed(remark.error());
+  auto folders = check_folders(config);
+  if (!folders.ok()) return failed(folders.error());
+  auto hosts = check_hosts(config);
+  if (!hosts.ok()) return failed(hosts.error());
+  const std::string remark = *folders + (folders->empty() || hosts->empty() ? "" : "; ") + *hosts;
   std::printf("%s: good", config.path.c_str());
-  if (!remark->empty()) std::printf("; %s", remark->c_str());
+  if (!remark.empty()) std::printf("; %s", remark.c_str());
   if (!absent.empty())
     std::printf("; %s: credentials, which only the unit gets, were not looked at", absent.c_str());
   std::printf("\n");

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/config_places.h"
+
+#include <net/if.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "link/socket.h"
+
+namespace tkdc {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error wrong(const ServerConfig& config, const std::string& key, const std::string& why) {
+  const auto line = config.lines.find(key);
+  return fail("config: " + config.path + ": '" + key + "': " + why +
+              (line != config.lines.end() ? " (line " + std::to_string(line->second) + ")" : ""));
+}
+
+// The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.
+std::string state_directory(const ServerConfig& config) {
+  const fs::path folder = fs::absolute(config.path).parent_path();
+  return folder.parent_path() == "/etc/tkdc" ? "/var/lib/tkdc/" + folder.filename().string() : "";
+}
+
+bool is_made_by_systemd(const ServerConfig& config, const std::string& key,
+                        const fs::path& folder) {
+  if (key == "control.status_socket") return folder.parent_path() == "/run/tkdc";
+  return folder == state_directory(config);
+}
+
+// What stands at the end of a listener's endpoint may be a network interface, too.
+std::string host_of(const std::string& endpoint) {
+  const std::size_t scheme = endpoint.find("://");
+  const auto address =
+      parse_address(scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3));
+  return address.ok() ? address->host : "";
+}
+
+bool is_of_this_host(const std::string& host) {
+  return host.empty() || host == "*" || ::if_nametoindex(host.c_str()) != 0;
+}
+
+}  // namespace
+
+Result<std::string> check_folders(const ServerConfig& config) {
+  std::string remark;
+  struct stat store {};
+  if (::stat(config.store_path.c_str(), &store) == 0 && (store.st_mode & 0022) != 0)
+    return wrong(config, "store.path",
+                 config.store_path +
+                     " is open to others, who could put another store in its place: chmod 0700");
+  std::error_code error;
+  if (fs::is_directory(config.status_socket, error))
+    return wrong(config, "control.status_socket",
+                 config.status_socket + " is a folder; name a file in it");
+  for (const auto& [key, path] :
+       {std::pair("store.path", config.store_path), std::pair("audit.file", config.audit_file),
+        std::pair("control.status_socket", config.status_socket)}) {
+    const fs::path folder = fs::path(path).parent_path();
+    error.clear();
+    if (path.empty() || fs::is_directory(folder, error)) continue;
+    if (error && error != std::errc::no_such_file_or_directory)
+      return wrong(config, key, folder.string() + ": " + error.message());
+    if (fs::exists(folder, error) || !is_made_by_systemd(config, key, folder))
+      return wrong(
+          config, key,
+          "there is no folder " + folder.string() + "; make it, for this service's user alone");
+    remark = folder.string() + " will be made by systemd when the unit starts";
+  }
+  return remark;
+}
+
+Lookup look_up(const std::string& host) {
+  // For the resolver of this process, which is a check's: the usual patience is a minute.
+  ::setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (code == 0) ::freeaddrinfo(list);
+  if (code == 0) return Lookup::kFound;
+  return code == EAI_NONAME || code == EAI_NODATA ? Lookup::kUnknown : Lookup::kNotNow;
+}
+
+Result<std::string> check_hosts(const ServerConfig& config, const LookUp& look) {
+  std::vector<std::pair<std::string, std::string>> named;  // key, host
+  for (const PeerEntry& peer : config.peers) named.emplace_back(peer.key, host_of(peer.address));
+  for (const auto& [key, endpoint] : {std::pair("control.listen", config.control_listen),
+                                      std::pair("data.listen", config.data_listen)})
+    if (!is_of_this_host(host_of(endpoint))) named.emplace_back(key, host_of(endpoint));
+  std::set<std::string> away;
+  for (const auto& [key, host] : named) {
+    const Lookup found = look(host);
+    if (found == Lookup::kUnknown)
+      return wrong(config, key,
+                   "there is no host " + host +
+                       ", neither in /etc/hosts nor in the DNS; correct its name, or write its "
+                       "address");
+    if (found == Lookup::kNotNow) away.insert(host);
+  }
+  std::string all;
+  for (const std::string& host : away) all += (all.empty() ? "" : ", ") + host;
+  if (all.empty()) return all;
+  return "no name server answers about " + all +
+         ": a server that starts now has no session before one does";
+}
+
+}  // namespace tkdc

@@ -15,6 +15,7 @@
 #include "base/hex.h"
 #include "base/progress_line.h"
 #include "migrate/dropped_keys.h"
+#include "migrate/own_krbtgt.h"
 #include "migrate/reconcile_dropped.h"
 #include "migrate/start.h"
 #include "migrate/stop.h"
@@ -29,7 +30,7 @@ constexpr unsigned kSettle_s = 45;
 
 struct ReconcileOptions {
   std::string realm;
-  bool destroy = false, yes = false, json = false;
+  bool destroy = false, yes = false, json = false, krbtgt = false;
   unsigned settle_s = kSettle_s;
 };
 
@@ -208,11 +209,32 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
   return now->dead.empty() && now->orphans.size() == keys.size() ? 0 : kDiffers;
 }
 
+// `tkdc status` asks for this each time.
+int look_at_krbtgt(RealmDb& db, AgentPipe& agent, bool json) {
+  auto dead = dead_of_krbtgt(db, agent);
+  if (!dead) return complain(dead.error().message);
+  if (json) {
+    nlohmann::json out = {
+        {"realm", db.realm()},
+        {"installation", to_hex(ByteSpan(agent.installation(), sizeof(InstallationId)))},
+        {"dead", nlohmann::json::array()}};
+    for (const ExportKey& key : *dead) out["dead"].push_back(key_json(key));
+    std::cout << out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+  } else if (dead->empty()) {
+    std::cout << "realm " << db.realm() << ": the servers hold krbtgt's newest key.\n";
+  } else {
+    std::cout << "DEAD: no ticket can be issued, since no server holds\n";
+    for (const ExportKey& key : *dead) std::cout << "    " << describe(key) << "\n";
+  }
+  return dead->empty() ? 0 : kDiffers;
+}
+
 int run(const ReconcileOptions& options) {
   auto db = RealmDb::open(options.realm, Purpose::kRead);
   if (!db) return complain(db.error().message);
   auto agent = AgentPipe::connect((*db)->agent_socket());
   if (!agent) return complain(agent.error().message);
+  if (options.krbtgt) return look_at_krbtgt(**db, **agent, options.json);
   auto compared = compare(**db, **agent);
   if (!compared) return complain(compared.error().message);
   if (options.json)
@@ -247,6 +269,9 @@ int main(int argc, char** argv) {
                  "seconds after which such a key must still be one; default 45")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--json", options.json, "for programs; not together with --destroy")
+      ->excludes("--destroy");
+  app.add_flag("--krbtgt", options.krbtgt,
+               "look at the newest key of the realm's own krbtgt alone, which is quick")
       ->excludes("--destroy");
   DroppedOptions dropped;
   add_dropped_commands(app, dropped);

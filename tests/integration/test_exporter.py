@@ -78,6 +78,7 @@ def test_metrics_are_what_the_status_says(realm, exporter):
     said = {one["party"]: one for one in status(realm)}
     samples = exporter.samples()
     assert samples["tkdc_agent_up", ""] == samples["tkdc_healthy", ""] == 1
+    assert samples["tkdc_other_agent_up", 'agent="agent-kdc"'] == 1
     for party, one in said.items():
         who = f'server="{party}"'
         assert samples["tkdc_server_keys", who] == one["keys"]
@@ -261,6 +262,27 @@ def test_who_looks_by_hand_reads_who_is_away(realm, exporter):
     assert "server 1 reachable: " in said, said
     realm.start_server(1)
     wait_until(lambda: get(f"http://{exporter.url}/readyz")[0] == 200, SOON_S, "it is back")
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_another_agent_of_the_host_that_is_away_is_seen(realm, status_socket, exporter, how):
+    """By who asks one agent over its status socket, where this one is well."""
+    asked = [str(realm.bin / "tkdc"), "status", "--socket", str(status_socket)]
+    getattr(realm.daemons["agent-kdc"], how)()
+    try:
+        time.sleep(1.1)  # what was asked for is shared for a second
+        samples = exporter.samples()
+        assert samples["tkdc_agent_up", ""] == 1 and samples["tkdc_healthy", ""] == 0
+        assert samples["tkdc_other_agent_up", 'agent="agent-kdc"'] == 0
+        code, said = get(f"http://{exporter.url}/readyz")
+        assert code == 503 and said.startswith("agent agent-kdc: "), said
+        shown = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert shown.returncode == 2 and "tkdc is DEGRADED" in shown.stdout, shown
+        assert "agent-kdc: " in shown.stdout, shown.stdout
+    finally:
+        realm.start_agent("kdc")
+    wait_until(lambda: subprocess.run(asked, capture_output=True, check=False).returncode == 0,
+               SOON_S, "it is back")
 
 
 def test_an_agent_that_is_away_is_a_metric(realm, exporter):

@@ -18,6 +18,9 @@ from tests.support.terminal import run_on_terminal
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password of now"
 SOON_S = 30.0
+# Without krbtgt's key: of kinit, and of krb5kdc's log.
+SEEN = "kinit: Generic error (see e-text) while getting initial credentials"
+LOGGED = "mac failed, the client is not to blame: the servers hold no such key for this principal"
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,54 @@ def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
     assert "no server holds" not in quiet.errors and "not compared" not in quiet.errors
     assert reconcile(realm).code == 0
     assert realm.client("again").kinit("nora", PASSWORD).ok
+
+
+def status(realm: Realm, *options: str) -> Outcome:
+    done = subprocess.run([str(realm.bin / "tkdc"), "status", *options, "--config",
+                           str(realm.installation / "agent-kdc/agent.toml")], env=tools_env(realm),
+                          text=True, capture_output=True, timeout=60, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_krbtgt_whose_key_is_gone_is_no_healthy_realm(realm):
+    """What a client sees, what krb5kdc logs, and that status says it, which was healthy then."""
+    dump, newest = str(realm.directory / "old-krbtgt"), str(realm.directory / "new-krbtgt")
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" vera')
+    assert json.loads(status(realm, "--json").output)["krbtgt_held"] is True
+    realm.admin_tool("kdb5_util", "dump", dump)
+    rotated = subprocess.run([str(realm.bin / "tkdc"), "rotate", "krbtgt", "--now", "--purge"],
+                             env=tools_env(realm), text=True, capture_output=True, timeout=60,
+                             check=False)
+    assert rotated.returncode == 0, rotated.stderr
+    realm.admin_tool("kdb5_util", "dump", newest)
+    assert status(realm).code == 0, status(realm).output
+    realm.admin_tool("kdb5_util", "load", dump)
+    logged = len((realm.directory / "kdc.trace").read_text())
+    try:
+        refused = realm.client("dead").kinit("vera", PASSWORD)
+        assert not refused.ok and SEEN in refused.errors, refused.errors
+        log = (realm.directory / "kdc.trace").read_text()[logged:]
+        assert LOGGED in log and "PREAUTH_FAILED" not in log, log
+        shown = status(realm)
+        assert shown.code == 2 and "tkdc is DEGRADED" in shown.output, shown.output
+        assert f"database: no server holds the key of krbtgt/{realm.name}@{realm.name}" \
+            in shown.output
+        told_of = json.loads(status(realm, "--json").output)
+        assert told_of["krbtgt_held"] is False and told_of["healthy"] is False
+        alone = reconcile(realm, "--krbtgt")
+        assert alone.code == 2 and "DEAD: no ticket can be issued" in alone.output, alone
+        anew = subprocess.run([str(realm.bin / "tkdc"), "rotate", "krbtgt", "--now"],
+                              env=tools_env(realm), text=True, capture_output=True, timeout=60,
+                              check=False)
+        assert anew.returncode == 0, anew.stderr
+        assert status(realm).code == 0, "as the message says"
+        assert realm.client("anew").kinit("vera", PASSWORD).ok
+    finally:
+        realm.admin_tool("kdb5_util", "load", newest)
+    assert reconcile(realm, "--krbtgt").code == 0
+    assert realm.client("newest").kinit("vera", PASSWORD).ok
+    left = reconcile(realm, "--destroy", "--yes", "--settle", "2")
+    assert left.code == 0, left.output + left.errors
 
 
 def test_an_older_dump_that_is_loaded_into_the_database_is_compared_too(realm):

@@ -12,6 +12,7 @@
 #include "service/wire/module_keys.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/krbtgt.h"
 #include "tools/cli/spare.h"
 
 namespace tkdc::cli {
@@ -91,6 +92,17 @@ std::string module_of(const std::string& root) {
         fs::exists(module, error))
       return module.string();
   return {};
+}
+
+// The realm's own, if it is among the principals that have no key; else empty.
+std::string own_krbtgt(const nlohmann::json& told) {
+  const auto realm = told.is_object() ? told.find("realm") : told.end();
+  if (!told.is_object() || realm == told.end() || !realm->is_string()) return {};
+  const std::string name = "krbtgt/" + realm->get<std::string>() + "@" + realm->get<std::string>();
+  const auto lost = told.find("without_keys");
+  const bool is_lost = lost != told.end() && lost->is_array() &&
+                       std::ranges::find(*lost, nlohmann::json(name)) != lost->end();
+  return is_lost ? name : "";
 }
 
 }  // namespace
@@ -186,8 +198,8 @@ Finding check_entry_points(const Patient& patient) {
                "apt list -a libkrb5-3; apt install libkrb5-3=THE-VERSION-BEFORE; " + program);
 }
 
-// Whose keys are gone cannot log in; a key too many harms nobody. On a spare, and while a server is
-// away, it cannot be known.
+// Whose keys are gone cannot log in, and with krbtgt's nobody can; a key too many harms nobody. On
+// a spare, and while a server is away, it cannot be known.
 Finding check_database(const Patient& patient) {
   if (patient.reconcile.empty()) return unknown(kOtherRoot);
   auto done = run_child({patient.reconcile, "--json"}, {}, kCompareTime);
@@ -205,6 +217,11 @@ Finding check_database(const Patient& patient) {
   };
   const std::string text = std::to_string(count("dead")) + " keys exist at no server, " +
                            std::to_string(count("orphans")) + " at the servers alone";
+  if (const std::string krbtgt = own_krbtgt(told); !krbtgt.empty())
+    return wrong(
+        krbtgt_is_dead(krbtgt) + "; in all " + text,
+        "load the newest dump, or draw a new key: tkdc rotate krbtgt --now; tkdc reconcile "
+        "names what is dead");
   return count("dead") > 0 ? wrong(text, "tkdc reconcile names them")
                            : warning(text, "tkdc reconcile");
 }

@@ -6,17 +6,15 @@
 // that was answered; nothing in it is secret.
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <thread>
 
 #include "base/result.h"
-#include "base/strict_toml.h"
-#include "tools/cli/ask_agent.h"
 #include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/spare.h"
+#include "tools/cli/krbtgt.h"
+#include "tools/cli/other_agents.h"
 #include "tools/cli/status_table.h"
 
 namespace tkdc::cli {
@@ -30,61 +28,6 @@ struct StatusOptions {
   unsigned watch_s = 0;
 };
 
-std::string role_of(const std::string& config) {
-  StrictToml file;
-  return file.load(config).ok() ? file.table("agent").text("role", "") : "";
-}
-
-// How another agent of this host is: an administrator asks one, and is told of all.
-json other_agent(const std::string& config, const std::string& socket) {
-  const std::string name = std::filesystem::path(config).parent_path().filename().string();
-  json out = {{"name", name}, {"socket", socket}, {"reachable", false}};
-  auto text = ask_agent(socket);
-  if (!text && role_of(config) == "admin" && is_of_a_spare(name)) {
-    out["spare"] = true;
-    return out;
-  }
-  if (!text) {
-    out["trouble"] = text.error().message;
-    return out;
-  }
-  const json document = json::parse(*text, nullptr, false);
-  out["reachable"] = document.is_object();
-  if (document.is_object() && !is_healthy(document)) {
-    out["trouble"] = "it does not see all servers in session";
-    for (const json& server : document.value("servers", json::array()))
-      if (server.is_object() && server.contains("trouble") && server["trouble"].is_string())
-        out["trouble"] = "server " + server.value("party", json()).dump() + ": " +
-                         server["trouble"].get<std::string>();
-  }
-  if (!document.is_object()) return out;
-  const json agent = document.value("agent", json::object());
-  out["role"] = agent.value("role", "");
-  if (agent.contains("former_keys_warning"))
-    out["former_keys_warning"] = agent["former_keys_warning"];
-  return out;
-}
-
-// Those whose agent.toml stands beside the one that was asked, as `tkdc init` and the packages have
-// it. What this user may not read is left out.
-json other_agents(const StatusOptions& options, const std::string& asked) {
-  namespace fs = std::filesystem;
-  json out = json::array();
-  if (!options.place.socket.empty()) return out;
-  std::error_code error;
-  const fs::path folder =
-      options.place.config.empty()
-          ? fs::path("/etc/tkdc")
-          : fs::absolute(options.place.config, error).parent_path().parent_path();
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string config = (entry.path() / "agent.toml").string();
-    if (::access(config.c_str(), R_OK) != 0) continue;
-    const auto socket = socket_of(config);
-    if (socket.ok() && *socket != asked) out.push_back(other_agent(config, *socket));
-  }
-  return out;
-}
-
 int run_status(const StatusOptions& options) {
   auto report = [&options](const std::string& message) {
     std::cerr << "tkdc status: " << message << "\n";
@@ -94,12 +37,10 @@ int run_status(const StatusOptions& options) {
   };
   auto place = status_place(options.place);
   if (!place) return report(place.error().message);
-  auto said = ask_status(*place);
+  auto said = ask_host(*place, options.place.config);
   if (!said) return report(said.error().message);
   json document = std::move(*said);
-  if (!place->of_server)
-    if (json others = other_agents(options, place->socket); !others.empty())
-      document["other_agents"] = std::move(others);
+  if (!place->of_server) look_at_krbtgt(document);
   if (options.json) {
     document["security_meaning"] =
         security_meaning(document.value("security", ""), parties_of(document));

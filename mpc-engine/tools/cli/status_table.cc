@@ -294,8 +294,9 @@ std::string other_agents_notices(const json& document) {
   const auto others = document.find("other_agents");
   if (others == document.end() || !others->is_array()) return text;
   for (const json& agent : *others)
-    if (agent.is_object() && agent.contains("former_keys_warning"))
-      text += "  agent " + cell(agent, "name") + ": " + cell(agent, "former_keys_warning") + "\n";
+    for (const char* said : {"warning", "former_keys_warning"})
+      if (agent.is_object() && agent.contains(said))
+        text += "  agent " + cell(agent, "name") + ": " + cell(agent, said) + "\n";
   return text;
 }
 
@@ -385,6 +386,8 @@ std::vector<std::string> faults_of(const json& document) {
     for (const json& agent : *others)
       if (!agent.is_object() || agent.contains("trouble"))
         faults.push_back("agent " + cell(agent, "name") + ": " + cell(agent, "trouble"));
+  if (document.is_object() && document.contains("database_error"))
+    faults.push_back("database: " + cell(document, "database_error"));
   return faults;
 }
 
@@ -440,6 +443,8 @@ std::string status_table(const json& document) {
   }
   text += "\n" + layout(rows) + health_of(servers_of(document));
   troubles += other_agents_of(document);
+  if (document.contains("database_error"))
+    troubles += "  database: " + cell(document, "database_error") + "\n";
   notices += other_agents_notices(document);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;

@@ -21,8 +21,8 @@ struct RevokedTime {
 std::optional<RevokedTime> revoked_now(const nlohmann::json& server, std::int64_t now_s);
 
 // What keeps the realm from being healthy, each with the check's name in front: all servers
-// are reachable and in session, their clocks agree, their audit logs can be written, and the host's
-// other agents say so too. Without control characters.
+// are reachable and in session, their clocks agree, their audit logs can be written, the host's
+// other agents say so too, and krbtgt has its key. Without control characters.
 std::vector<std::string> faults_of(const nlohmann::json& document);
 
 // There are none. Else the realm is degraded.

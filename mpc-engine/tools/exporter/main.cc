@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tkdc-exporter: an agent's status, or that of a server on its own host, as metrics for Prometheus.
+// tkdc-exporter: an agent's status, or that of a server on its own host, as metrics for Prometheus;
+// beside an agent's also whether the host's other agents answer.
 // It may ask for the status and for nothing else, by agent.status_socket or control.status_socket;
 // it holds no key and no share.
 #include <signal.h>
@@ -9,7 +10,7 @@
 #include <iostream>
 
 #include "base/version.h"
-#include "tools/cli/ask_status.h"
+#include "tools/cli/other_agents.h"
 #include "tools/exporter/web.h"
 
 namespace {
@@ -25,7 +26,7 @@ int serve(const tkdc::cli::StatusPlace& place, const std::string& listen) {
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  tkdc::exporter::StatusSource source([&place] { return tkdc::cli::ask_status(place); },
+  tkdc::exporter::StatusSource source([&place] { return tkdc::cli::ask_host(place); },
                                       place.of_server);
   const auto web = tkdc::exporter::Web::open(listen, source);
   if (!web.ok()) {

@@ -8,9 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "base/machine.h"
 #include "service/wire/times_json.h"
 #include "tools/cli/operation_time.h"
 #include "tools/cli/status_table.h"
+#include "tools/exporter/metric_tables.h"
 
 namespace tkdc::exporter {
 namespace {
@@ -20,199 +22,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-struct Metric {
-  const char* field;  // of a server's object; "shares.alarms": in an object of it
-  const char* name;
-  MetricType type;
-  const char* help;
-};
-
-constexpr auto kGauge = MetricType::Gauge;
-constexpr auto kCounter = MetricType::Counter;
 constexpr double kMiB = 1024 * 1024, kMsOfSecond = 1000;
-
-// Counters begin anew with the server's process. Without a name: passed over on purpose, since
-// another metric says it, or it is no measure.
-constexpr Metric kServerMetrics[] = {
-    {"reachable", "tkdc_server_reachable", kGauge, "1: the agent has heard the server"},
-    {"session_up", "tkdc_server_session_up", kGauge, "1: it is in session with both others"},
-    {"uptime_s", "tkdc_server_uptime_seconds", kGauge, "Since the process began"},
-    {"backup_newest_s", "tkdc_server_backup_newest_timestamp_seconds", kGauge,
-     "When its newest backup was made; not there: there is none"},
-    {"lanes", "tkdc_server_lanes", kGauge, "Lanes of the session"},
-    {"keys", "tkdc_server_keys", kGauge, "Keys in its store"},
-    {"dropped_keys", "tkdc_server_dropped_keys", kGauge,
-     "Keys that were removed and can be given back"},
-    {"keep_dropped_days", "", kGauge, ""},
-    {"seals_near_limit", "tkdc_server_seals_near_limit", kGauge,
-     "1: a key has sealed so much that it should be rotated"},
-    {"pending_jobs", "tkdc_server_pending_jobs", kGauge, "Jobs that wait or run"},
-    {"jobs_done", "tkdc_server_jobs_done_total", kCounter, "Jobs with a result"},
-    {"jobs_refused", "tkdc_server_jobs_refused_total", kCounter,
-     "Jobs with a wrong password, a forged ticket, a key that is not there"},
-    {"jobs_failed", "tkdc_server_jobs_failed_total", kCounter, "Jobs that failed"},
-    {"jobs_late", "tkdc_server_jobs_late_total", kCounter, "Of those: ended after their deadline"},
-    {"agents_limited", "tkdc_server_agents_limited_total", kCounter,
-     "Jobs refused because their agent asked too often"},
-    {"keys_limited", "tkdc_server_keys_limited_total", kCounter,
-     "Jobs refused because one key was asked for too often"},
-    {"logins_unheralded", "tkdc_server_logins_unheralded_total", kCounter,
-     "Login replies without preauthentication"},
-    {"heads_abandoned", "tkdc_server_heads_abandoned_total", kCounter,
-     "Jobs of two parts whose second part did not come"},
-    {"tickets_revoked", "tkdc_server_tickets_revoked_total", kCounter,
-     "Tickets refused because they were sealed in a revoked window"},
-    {"requests", "tkdc_server_requests_total", kCounter, "Requests of agents"},
-    {"requests_malformed", "tkdc_server_requests_malformed_total", kCounter,
-     "Requests that have no meaning"},
-    {"requests_replayed", "tkdc_server_requests_replayed_total", kCounter,
-     "Requests that came again"},
-    {"requests_refused", "tkdc_server_requests_refused_total", kCounter,
-     "Requests that their agent may not make"},
-    {"replies_undelivered", "tkdc_server_replies_undelivered_total", kCounter,
-     "Replies that the agent did not take"},
-    {"operations", "tkdc_server_operations_total", kCounter, "Operations begun in lanes"},
-    {"cohorts", "tkdc_server_cohorts_total", kCounter, "Batches that they began in"},
-    {"rounds", "tkdc_server_rounds_total", kCounter, "Rounds between the servers"},
-    {"operation_rounds", "tkdc_server_operation_rounds_total", kCounter,
-     "Operations at work, added up over all rounds"},
-    {"message_bytes_sent", "tkdc_server_message_bytes_sent_total", kCounter,
-     "Octets sent to the other servers"},
-    {"aes_blocks", "tkdc_server_aes_blocks_total", kCounter, "AES blocks computed on shares"},
-    {"masked_blocks", "tkdc_server_masked_blocks_total", kCounter, "Of those: by masks"},
-    {"masks_made", "tkdc_server_masks_made_total", kCounter, "Masks of an AES state made"},
-    {"masks_held", "tkdc_server_masks_held", kGauge, "Masks of an AES state that stand ready"},
-    {"sha1_blocks", "tkdc_server_sha1_blocks_total", kCounter, "SHA-1 blocks computed on shares"},
-    {"sha2_blocks", "tkdc_server_sha2_blocks_total", kCounter, "SHA-2 blocks computed on shares"},
-    {"garbles", "tkdc_server_garbles", kGauge, "1: the session has garbled circuits"},
-    {"garbled_jobs", "tkdc_server_garbled_jobs_total", kCounter, "Operations that took a circuit"},
-    {"garbled_missed", "tkdc_server_garbled_missed_total", kCounter,
-     "Operations that found no circuit left"},
-    {"garbled_made", "tkdc_server_garbled_made_total", kCounter, "Garbled circuits made"},
-    {"garbled_ready", "tkdc_server_garbled_ready", kGauge, "Garbled circuits that stand ready"},
-    {"garbled_bytes", "tkdc_server_garbled_bytes", kGauge, "Octets of them, at most"},
-    {"garbled_sent_bytes", "tkdc_server_garbled_sent_bytes_total", kCounter,
-     "Octets sent to make garbled circuits"},
-    {"garbled_layouts", "tkdc_server_garbled_layouts_total", kCounter,
-     "Circuits laid out, to be garbled or evaluated"},
-    {"garbled_kinds", "tkdc_server_garbled_kinds", kGauge, "Kinds of operations that have some"},
-    {"garbled_key_had", "tkdc_server_garbled_key_had_total", kCounter,
-     "Operations shared since their key had had its quota of the circuits"},
-    {"pair.pools", "", kGauge, ""},
-    {"pair.pool_blocks", "tkdc_server_pair_pool_blocks", kGauge,
-     "Of two servers: blocks of the pool that new keys are of"},
-    {"pair.pool_left", "tkdc_server_pair_pool_left", kGauge, "Of those: not used yet"},
-    {"pair.pool_least", "tkdc_server_pair_pool_least", kGauge,
-     "Of two servers: blocks left of the pool that has fewest"},
-    {"pair.prepared", "tkdc_server_pair_prepared", kGauge,
-     "Of two servers: circuits that stand ready"},
-    {"pair.prepared_bytes", "tkdc_server_pair_prepared_bytes", kGauge, "Octets of them"},
-    {"pair.prepared_most", "tkdc_server_pair_prepared_most_bytes", kGauge,
-     "Octets of them at most: the smaller data.prepared_mb of both"},
-    {"pair.found", "tkdc_server_pair_found_total", kCounter,
-     "Of two servers: jobs that found their circuit ready"},
-    {"pair.missed", "tkdc_server_pair_missed_total", kCounter,
-     "Of two servers: jobs that waited while theirs was prepared"},
-    {"pair.tables_forward", "tkdc_server_pair_tables_forward", kGauge,
-     "Of two servers: lookup tables left of AES's S-box"},
-    {"pair.tables_inverse", "tkdc_server_pair_tables_inverse", kGauge,
-     "Of two servers: lookup tables left of its inverse"},
-    {"pair.tables_bytes", "tkdc_server_pair_tables_bytes", kGauge, "Octets of both"},
-    {"pair.tables_most", "tkdc_server_pair_tables_most_bytes", kGauge,
-     "Octets of them at most: the smaller data.tables_mb of both"},
-    {"pair.tables_jobs", "tkdc_server_pair_tables_jobs_total", kCounter,
-     "Of two servers: operations whose AES lookup tables did"},
-    {"pair.tables_missed", "tkdc_server_pair_tables_missed_total", kCounter,
-     "Of two servers: operations that did without, as too few were there"},
-    {"pair.tables_last_s", "tkdc_server_pair_tables_last_seconds", kGauge,
-     "Of two servers: how long lookup tables last at the present rate"},
-    {"pair.may_be_known", "tkdc_server_pair_may_be_known_total", kCounter,
-     "Of two servers: jobs that failed when the other server may have had the result"},
-    {"most_seals", "tkdc_server_most_seals", kGauge,
-     "Upper bound of what the key that sealed most has sealed"},
-    {"audit_lines", "tkdc_server_audit_lines", kGauge, "Lines of its audit log"},
-    {"audit_failures", "tkdc_server_audit_failures_total", kCounter,
-     "Events that were not written to its audit log"},
-    {"audit_room_bytes", "tkdc_server_audit_room_bytes", kGauge,
-     "Room on the disk that its audit log keeps for itself"},
-    {"checks_broken", "tkdc_server_checks_broken", kGauge,
-     "Verifications that a lost connection broke, since the latch was released"},
-    {"epoch", "tkdc_server_epoch", kGauge, "Nonce epoch of the session"},
-    {"epoch_era", "tkdc_server_epoch_era", kGauge, "Era of the nonce epochs"},
-    {"epochs_left", "tkdc_server_epochs_left", kGauge, "Nonce epochs that are left"},
-    {"epochs_spent", "tkdc_server_epochs_spent", kGauge, "Nonce epochs spent in the last day"},
-    {"epochs_per_day", "tkdc_server_epochs_per_day", kGauge, "Nonce epochs that a day may spend"},
-    {"sessions", "tkdc_server_sessions_total", kCounter, "Sessions since the process began"},
-    {"reconnections", "tkdc_server_reconnections_total", kCounter,
-     "Connections taken up again within a session"},
-    {"zero_shares", "", kGauge, ""},
-    {"two_parts", "", kGauge, ""},
-    {"party", "", kGauge, ""},
-    {"parties", "", kGauge, ""},
-    {"shares.macs", "tkdc_server_shares_macs", kGauge, "1: the session has MACs on shares"},
-    {"shares.running", "tkdc_server_shares_running", kGauge, "1: shares are being worked on"},
-    {"shares.wanted", "", kGauge, ""},
-    {"shares.keys", "tkdc_server_shares_keys", kGauge, "Keys of the work on shares"},
-    {"shares.looked_at", "tkdc_server_shares_looked_at", kGauge, "Of those: looked at so far"},
-    {"shares.dealt", "tkdc_server_shares_dealt", kGauge, "Of those: given MACs"},
-    {"shares.audited", "tkdc_server_shares_audited", kGauge, "Of those: whose MACs were checked"},
-    {"shares.without", "tkdc_server_shares_without", kGauge, "Of those: without MACs"},
-    {"shares.stale", "tkdc_server_shares_stale", kGauge, "Of those: with MACs not of one dealing"},
-    {"shares.failed", "tkdc_server_shares_failed", kGauge, "Of those: whose shares differ"},
-    {"shares.finished", "tkdc_server_shares_finished_total", kCounter,
-     "Works on shares that ended"},
-    {"shares.seconds", "tkdc_server_shares_seconds", kGauge, "How long the last one took"},
-    {"shares.ended_at", "tkdc_server_shares_ended_timestamp_seconds", kGauge,
-     "When the last one ended"},
-    {"shares.last_audit.at", "tkdc_server_shares_audited_timestamp_seconds", kGauge,
-     "When all shares were audited last"},
-    {"shares.last_audit.audited", "", kGauge, ""},
-    {"shares.last_audit.failed", "", kGauge, ""},
-    {"shares.last_audit.without", "", kGauge, ""},
-    {"shares.alarms", "tkdc_server_shares_alarms_total", kCounter, "Alarms of shares that differ"},
-    {"shares.refresh_epoch", "tkdc_server_refresh_epoch", kGauge,
-     "How often the shares were refreshed"},
-    {"shares.refreshed_at", "tkdc_server_refreshed_timestamp_seconds", kGauge,
-     "When they were refreshed last; 0: never"},
-};
-
-// 1 where the server says it, else 0.
-constexpr Metric kServerSays[] = {
-    {"latched", "tkdc_server_latched", kGauge,
-     "1: another server deviated, and an operator has to release it"},
-    {"clock_warning", "tkdc_server_clock_warning", kGauge, "1: a clock is off"},
-    {"clock_error", "tkdc_server_clock_error", kGauge,
-     "1: a clock is off beyond the tolerance: no ticket is sealed or opened"},
-    {"certificate_warning", "tkdc_server_certificate_warning", kGauge,
-     "1: its certificate ends within 30 days, or has ended"},
-    {"former_keys_warning", "tkdc_server_former_keys", kGauge,
-     "1: it still takes other members' former keys"},
-    {"disk_warning", "tkdc_server_disk_warning", kGauge, "1: a disk has little room"},
-    {"backup_warning", "tkdc_server_backup_warning", kGauge,
-     "1: it is to be backed up, and has not been for three days"},
-    {"dropped_warning", "tkdc_server_dropped_warning", kGauge,
-     "1: a removed key is still stored a week after it was to end"},
-    {"audit_trouble", "tkdc_server_audit_trouble", kGauge,
-     "1: its audit log cannot be written: it serves nothing"},
-    {"warning", "", kGauge, ""},
-    {"audit_warning", "", kGauge, ""},
-    {"revoked_unwritten", "tkdc_server_revoked_unwritten", kGauge,
-     "1: a revocation is not on its disk yet"},
-};
-
-// Of the agent's counters, what is not a job's outcome.
-constexpr Metric kAgentCounters[] = {
-    {"late_replies", "tkdc_agent_late_replies_total", kCounter,
-     "Replies of servers that nobody waited for any more"},
-    {"malformed_replies", "tkdc_agent_malformed_replies_total", kCounter,
-     "Replies of servers without meaning"},
-    {"malformed_requests", "tkdc_agent_malformed_requests_total", kCounter,
-     "Clients disconnected for a request without meaning"},
-    {"slow_clients", "tkdc_agent_slow_clients_total", kCounter,
-     "Clients disconnected because they did not read"},
-    {"clients", "tkdc_agent_clients", kGauge, "Clients connected"},
-    {"clients_accepted", "tkdc_agent_clients_accepted_total", kCounter, "Clients accepted"},
-};
 
 std::optional<double> number_of(const json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
@@ -395,7 +205,14 @@ void add_server(Families& out, const json& server) {
   }
   if (field_of(server, "version") == nullptr) return;  // it did not answer: it says nothing
   for (const Metric& metric : kServerSays)
-    if (metric.name[0] != '\0') out.add(metric, server.contains(metric.field) ? 1 : 0, who);
+    if (metric.name[0] != '\0')
+      out.add(metric, field_of(server, metric.field) != nullptr ? 1 : 0, who);
+  out.add({nullptr, "tkdc_server_revoked_now", kGauge,
+           "1: what is sealed now was revoked: nobody can log in"},
+          cli::revoked_now(server, static_cast<std::int64_t>(wall_s())) ? 1 : 0, who);
+  out.add({nullptr, "tkdc_server_epoch_alarms", kGauge,
+           "Alarms about nonce epochs: used up too fast, or few left"},
+          static_cast<double>(list_of(server, "epoch_alarms").size()), who);
   Families::Labels build = who;
   build.push_back({"build", text_of(server, "build")});
   build.push_back({"program", text_of(server, "program")});
@@ -432,6 +249,20 @@ void add_agent(Families& out, const json& document) {
     else
       out.add({nullptr, "tkdc_agent_operations_total", kCounter, "Operations, by their outcome"},
               *number, {{"outcome", field}});
+  }
+}
+
+// Where nobody can ask it, its unit is what is seen.
+void add_other_agents(Families& out, const json& document) {
+  for (const json& agent : list_of(document, "other_agents")) {
+    if (field_of(agent, "spare") != nullptr) continue;
+    const auto says = [&](const char* field) {
+      const json* value = field_of(agent, field);
+      return value != nullptr && value->is_boolean() && value->get<bool>();
+    };
+    out.add({nullptr, "tkdc_other_agent_up", kGauge,
+             "1: another agent of this host answers, or without a status_socket its unit runs"},
+            says("reachable") || says("running") ? 1 : 0, {{"agent", text_of(agent, "name")}});
   }
 }
 
@@ -474,6 +305,7 @@ std::vector<MetricFamily> metrics_of(const json& document, bool of_server) {
   out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status --socket` says it"},
           cli::is_healthy(document));
   if (!of_server) add_agent(out, document);
+  if (!of_server) add_other_agents(out, document);
   for (const json& server : list_of(document, "servers"))
     if (server.is_object()) add_server(out, server);
   out.add({nullptr, "tkdc_exporter_fields_unknown", kGauge,

@@ -348,6 +348,11 @@ TEST(Doctor, TheDatabaseIsComparedWithTheServers) {
   expect_warning(check_database(krb5), "0 keys exist at no server, 1 at", "tkdc reconcile");
   write("echo nonsense; exit 2\n");
   expect_warning(check_database(krb5), "0 keys", "tkdc reconcile");
+  write("echo '{\"realm\":\"R\",\"dead\":[1],\"without_keys\":[\"krbtgt/R@R\"]}'; exit 2\n");
+  expect_wrong(check_database(krb5), "no server holds the key of krbtgt/R@R",
+               "tkdc rotate krbtgt --now");
+  write("echo '{\"realm\":\"R\",\"dead\":[1],\"without_keys\":[\"krbtgt/S@R\"]}'; exit 2\n");
+  expect_wrong(check_database(krb5), "1 keys exist at no server", "tkdc reconcile names them");
   write("echo the agent is away; exit 1\n");
   EXPECT_EQ(check_database(krb5).state, State::kUnknown);
   EXPECT_EQ(check_database(krb5).text, "the agent is away");

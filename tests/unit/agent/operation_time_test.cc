@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <prometheus/text_serializer.h>
 
+#include <ctime>
+
+#include "base/utc_time.h"
 #include "service/wire/times_json.h"
 #include "tools/cli/status_table.h"
 #include "tools/exporter/metrics.h"
@@ -162,6 +165,30 @@ TEST(OperationTime, VerificationsAreAHistogramToo) {
     EXPECT_FALSE(verification_of(server)) << said;
     EXPECT_EQ(metrics_text({{"servers", {server}}}).find("verif"), std::string::npos) << said;
   }
+}
+
+TEST(OperationTime, WarningsAreMetrics) {
+  const auto now = std::time(nullptr);
+  json server = {{"party", 1}, {"version", "1"}};
+  const auto text = [&server] { return metrics_text({{"servers", {server}}}); };
+  const auto says = [&](const std::string& metric, int value) {
+    EXPECT_NE(text().find(metric + "{server=\"1\"} " + std::to_string(value) + "\n"),
+              std::string::npos)
+        << metric << "\n"
+        << text();
+  };
+  says("tkdc_server_revoked_now", 0);
+  says("tkdc_server_epoch_alarms", 0);
+  says("tkdc_server_shares_audit_warning", 0);
+  server["revoked"] = {{{"from", format_utc(now - 7200)}, {"until", format_utc(now - 3600)}}};
+  says("tkdc_server_revoked_now", 0);
+  server["revoked"].push_back({{"from", format_utc(now - 60)}, {"until", format_utc(now + 60)}});
+  says("tkdc_server_revoked_now", 1);
+  server["epoch_alarms"] = {"only 9 are left", "513 were used"};
+  says("tkdc_server_epoch_alarms", 2);
+  server["shares"] = {{"audit_warning", "the last audit was long ago"}};
+  says("tkdc_server_shares_audit_warning", 1);
+  EXPECT_TRUE(exporter::fields_unknown({{"servers", {server}}}).empty());
 }
 
 TEST(OperationTime, NoServerMakesLanesWithoutEnd) {

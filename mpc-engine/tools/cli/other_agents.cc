@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/other_agents.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <future>
+#include <optional>
+#include <vector>
+
+#include "base/strict_toml.h"
+#include "tools/cli/ask_agent.h"
+#include "tools/cli/spare.h"
+#include "tools/cli/status_table.h"
+
+namespace tkdc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct Configured {
+  std::string name, role, socket, status_socket;
+};
+
+std::string whole(const std::string& path) {
+  std::error_code error;
+  return fs::absolute(path, error).lexically_normal().string();
+}
+
+// What this user may not read is left out.
+std::vector<Configured> configured_in(const fs::path& folder) {
+  std::vector<Configured> out;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string config = (entry.path() / "agent.toml").string();
+    StrictToml file;
+    if (::access(config.c_str(), R_OK) != 0 || !file.load(config).ok()) continue;
+    TomlTable agent = file.table("agent");
+    Configured one{entry.path().filename().string(), agent.text("role", ""),
+                   agent.text("socket", ""), agent.text("status_socket", "")};
+    if (one.socket.empty()) continue;
+    one.socket = whole(file.resolve(one.socket));
+    if (!one.status_socket.empty()) one.status_socket = whole(file.resolve(one.status_socket));
+    out.push_back(std::move(one));
+  }
+  std::ranges::sort(out, {}, &Configured::name);
+  return out;
+}
+
+bool has_socket(const Configured& one, const std::string& socket) {
+  return one.socket == socket || one.status_socket == socket;
+}
+
+void tell_of_servers(json& out, const json& document) {
+  if (is_healthy(document)) return;
+  out["trouble"] = "it does not see all servers in session";
+  for (const json& server : document.value("servers", json::array()))
+    if (server.is_object() && server.contains("trouble") && server["trouble"].is_string())
+      out["trouble"] = "server " + server.value("party", json()).dump() + ": " +
+                       server["trouble"].get<std::string>();
+}
+
+json asked_at(const std::string& name, const std::string& socket) {
+  json out = {{"name", name}, {"socket", socket}, {"reachable", false}};
+  auto text = ask_agent(socket);
+  if (!text) {
+    out["trouble"] = text.error().message;
+    return out;
+  }
+  const json document = json::parse(*text, nullptr, false);
+  if (!document.is_object()) {
+    out["trouble"] = "its answer is not JSON";
+    return out;
+  }
+  out["reachable"] = true;
+  tell_of_servers(out, document);
+  const json agent = document.value("agent", json::object());
+  out["role"] = agent.value("role", "");
+  if (agent.contains("former_keys_warning"))
+    out["former_keys_warning"] = agent["former_keys_warning"];
+  return out;
+}
+
+json by_configuration(const Configured& one, const std::string& units) {
+  const bool barred = ::access(one.socket.c_str(), W_OK) != 0 && errno == EACCES;
+  json out =
+      asked_at(one.name, barred && !one.status_socket.empty() ? one.status_socket : one.socket);
+  if (out["reachable"] == false && one.role == "admin" && is_of_a_spare(one.name, units)) {
+    out.erase("trouble");
+    out["spare"] = true;
+  }
+  return out;
+}
+
+// Of the one in whose folder, or by whose name, a socket of the packages' is.
+std::optional<std::string> name_of(const fs::path& socket, const fs::path& sockets) {
+  if (socket.parent_path() == sockets / "status") return socket.stem().string();
+  if (socket.parent_path().parent_path() == sockets)
+    return socket.parent_path().filename().string();
+  return std::nullopt;
+}
+
+json by_unit(const std::string& name, const AgentPlaces& places) {
+  std::error_code error;
+  const fs::path socket = fs::path(places.sockets) / "status" / (name + ".sock");
+  if (fs::exists(socket, error)) return asked_at(name, socket.string());
+  json out = {{"name", name}, {"socket", socket.string()}, {"reachable", false}};
+  if (!fs::is_directory(fs::path(places.sockets) / name, error)) {
+    out["trouble"] = "it does not run: systemctl status tkdc-agent@" + name;
+    return out;
+  }
+  out["running"] = true;
+  out["warning"] =
+      "its unit runs, and nobody sees here whether it answers: agent.status_socket in its "
+      "agent.toml would be " +
+      socket.string();
+  return out;
+}
+
+}  // namespace
+
+json other_agents(const std::string& asked, const std::string& config, const AgentPlaces& places) {
+  const std::string socket = whole(asked);
+  const fs::path own =
+      config.empty() ? fs::path(socket).parent_path() : fs::path(whole(config)).parent_path();
+  json out = json::array();
+  for (const fs::path& folder : {fs::path(places.configs), own.parent_path()}) {
+    const auto all = configured_in(folder);
+    const auto is_asked = [&](const Configured& one) { return has_socket(one, socket); };
+    if (std::ranges::none_of(all, is_asked)) continue;
+    for (const Configured& one : all)
+      if (!is_asked(one)) out.push_back(by_configuration(one, places.units));
+    return out;
+  }
+  const auto name = name_of(socket, places.sockets);
+  if (!name) return out;
+  for (const std::string& other : started_instances("tkdc-agent", places.units))
+    if (other != *name) out.push_back(by_unit(other, places));
+  return out;
+}
+
+Result<json> ask_host(const StatusPlace& place, const std::string& config) {
+  if (place.of_server) return ask_status(place);
+  auto others = std::async(std::launch::async, [&] { return other_agents(place.socket, config); });
+  auto document = ask_status(place);
+  json beside = others.get();
+  if (!document) return document;
+  if (!beside.empty()) (*document)["other_agents"] = std::move(beside);
+  return document;
+}
+
+}  // namespace tkdc::cli

@@ -100,6 +100,8 @@ PANELS = {
          "{{agent}}"),
         ("Operations under way", "none", is_now("tkdc_agent_pending"), "{{instance}}"),
         ("Clients", "none", is_now("tkdc_agent_clients"), "{{instance}}"),
+        ("Other agents of the host: 1 answers, 0 does not", "none",
+         is_now("tkdc_other_agent_up"), "{{agent}}, {{instance}}"),
     ),
     "Hosts": (
         ("Clocks: how far the peer's is ahead", "s", is_now("tkdc_server_peer_clock_ahead_seconds"),
@@ -116,7 +118,8 @@ PANELS = {
          "server {{server}}"),
         ("Warnings", "none",
          "sum by (server) ({__name__=~\"tkdc_server_(clock_warning|clock_error|"
-         "certificate_warning|disk_warning|audit_trouble|former_keys|seals_near_limit)\","
+         "certificate_warning|disk_warning|audit_trouble|former_keys|seals_near_limit|"
+         "backup_warning|dropped_warning|shares_audit_warning|revoked_now)\","
          f"{WHERE}}})", "server {{server}}"),
         ("Uptime", "s", is_now("tkdc_server_uptime_seconds"), "server {{server}}"),
     ),

@@ -13,11 +13,14 @@ RULES = ROOT / "config/monitoring/tkdc.rules.yml"
 FAULTS = {
     "TkdcExporterAway": ('up{job="tkdc"}', 0, 1),
     "TkdcAgentAway": ("tkdc_agent_up", 0, 1),
+    "TkdcOtherAgentAway": ('tkdc_other_agent_up{agent="agent-admin"}', 0, 1),
+    "TkdcKeysGone": ('tkdc_agent_operations_total{outcome="unknown_key"}', "0+60", 0),
     "TkdcServerDown": ("tkdc_server_up", 0, 1),
     "TkdcServerAway": ('tkdc_server_reachable{server="1"}', 0, 1),
     "TkdcNoSession": ('tkdc_server_session_up{server="1"}', 0, 1),
     "TkdcLatched": ('tkdc_server_latched{server="1"}', 1, 0),
     "TkdcClockWrong": ('tkdc_server_clock_error{server="1"}', 1, 0),
+    "TkdcRevokedNow": ('tkdc_server_revoked_now{server="1"}', 1, 0),
     "TkdcClockOff": ('tkdc_server_clock_warning{server="1"}', 1, 0),
     "TkdcAuditLogClosed": ('tkdc_server_audit_trouble{server="1"}', 1, 0),
     "TkdcDiskLow": ('tkdc_server_disk_warning{server="1"}', 1, 0),
@@ -26,6 +29,9 @@ FAULTS = {
     "TkdcCertificateEnds": ('tkdc_server_certificate_warning{server="1"}', 1, 0),
     "TkdcFormerKeys": ('tkdc_server_former_keys{server="1"}', 1, 0),
     "TkdcSharesDiffer": ('tkdc_server_shares_alarms_total{server="1"}', 1, 0),
+    "TkdcSharesAuditOverdue": ('tkdc_server_shares_audit_warning{server="1"}', 1, 0),
+    "TkdcEpochs": ('tkdc_server_epoch_alarms{server="1"}', 2, 0),
+    "TkdcGarbledUsedUp": ('tkdc_server_garbled_missed_total{server="1"}', "0+60", 0),
     "TkdcKeyNearLimit": ('tkdc_server_seals_near_limit{server="1"}', 1, 0),
     "TkdcChecksBroken": ('tkdc_server_checks_broken{server="1"}', "0+1", 0),
     "TkdcAgentLimited": ('tkdc_server_agent_limited_total{agent="kdc", server="1"}', "0+60", 0),
@@ -97,6 +103,26 @@ def test_a_slow_rule_waits(tmp_path):
             one["values"] = f"1x{STEPS}"
     quiet = promtool(tmp_path, [hasty])
     assert all(run.returncode == 0 for run in quiet), said(quiet)
+
+
+def test_a_fault_of_few_among_many_is_none(tmp_path):
+    """One principal's lost key wakes nobody up while others log in, nor does a reserve that a
+    login misses now and then; of two servers the reserve is another."""
+    gone, used_up = FAULTS["TkdcKeysGone"][0], FAULTS["TkdcGarbledUsedUp"][0]
+    ok = gone.replace("unknown_key", "ok")
+    of_two = 'tkdc_server_pair_missed_total{server="1"}'
+
+    def quiet(series: dict[str, str], alert: str) -> bool:
+        one = {"interval": "1m", "alert_rule_test": [
+            {"eval_time": "60m", "alertname": alert, "exp_alerts": []}],
+            "input_series": [{"series": name, "values": f"{values}x60"}
+                             for name, values in series.items()]}
+        return all(run.returncode == 0 for run in promtool(tmp_path, [one]))
+
+    assert quiet({gone: "0+2", ok: "0+60"}, "TkdcKeysGone")
+    assert not quiet({gone: "0+60", ok: "0+60"}, "TkdcKeysGone"), "krbtgt's"
+    assert quiet({used_up: "0+1", of_two: "0+1"}, "TkdcGarbledUsedUp")
+    assert not quiet({used_up: "0", of_two: "0+60"}, "TkdcGarbledUsedUp")
 
 
 def test_a_rule_fires_by_its_fault(tmp_path):

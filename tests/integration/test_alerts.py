@@ -81,6 +81,26 @@ def the_agent_ends(site):
     site.realm.start_agent("kdc")
 
 
+@fault("TkdcOtherAgentAway")
+def the_agent_of_kadmind_is_killed(site):
+    """Which the exporter beside krb5kdc's agent is not asked about."""
+    site.realm.daemons["agent-admin"].kill()
+    yield {"TkdcOtherAgentAway"}
+    site.realm.start_agent("admin")
+
+
+@fault("TkdcRevokedNow")
+def what_is_sealed_now_was_revoked(site):
+    def revoke(party: int, *words: str) -> None:
+        site.realm.tool("tkdc", "revoke", "--config", str(site.realm.config(party)), "--yes",
+                        *words)
+
+    revoke(1, "--sealed-between", "1h", "now")
+    yield {f"TkdcRevokedNow {party}" for party in SERVERS}
+    for party in SERVERS:
+        revoke(party, "--lift")
+
+
 @fault("TkdcServerDown", "TkdcServerAway", quick=True)
 def a_server_is_killed(site):
     site.realm.daemons[f"server{SEEN_BY}"].kill()
@@ -214,9 +234,27 @@ def a_clock_goes_wrong(site):
     site.realm.set_clock(0)
 
 
-@fault("TkdcSharesDiffer")
+@fault("TkdcEpochs")
+def few_nonce_epochs_are_left(site):
+    realm = site.realm
+
+    def epochs(*words: str) -> None:
+        realm.stop_servers(*SERVERS)
+        for party in SERVERS:
+            realm.tool("tkdc", "epochs", words[0], "--config", str(realm.config(party)),
+                       *words[1:], "--now")
+        realm.restart(*SERVERS)
+
+    epochs("raise", "--to", "950000")
+    yield {f"TkdcEpochs {party}" for party in SERVERS}
+    epochs("begin-anew", "--era", "1")
+    wait_until(lambda: realm.tkdc("rotate", "krbtgt", "--now").returncode == 0, SOON_S, "a key")
+    wait_until(realm.logs_in, SOON_S, "a login")
+
+
+@fault("TkdcSharesDiffer", "TkdcSharesAuditOverdue")
 def a_server_was_set_back(site):
-    """To what it stored before its shares had MACs."""
+    """To what it stored before its shares had MACs. Then nobody audits them for four days."""
     realm, back = site.realm, 2
 
     def shares(*words: str) -> int:
@@ -236,7 +274,12 @@ def a_server_was_set_back(site):
     assert shares("audit") != 0
     yield {f"TkdcSharesDiffer {party}" for party in SERVERS if party != back}
     assert shares("deal") == 0 and shares("audit") == 0
-    realm.restart(*SERVERS)  # as its page says: until then
+    realm.begin_at(4)
+    realm.restart(*SERVERS)  # as its page says: until then they differ
+    old = {"TkdcBackupOld 0"} if (realm.server_directory(0) / "backup.pub").exists() else set()
+    yield {*old, *(f"TkdcSharesAuditOverdue {party}" for party in SERVERS)}
+    realm.begin_at(0)
+    realm.restart(*SERVERS)
 
 
 @contextmanager
@@ -305,6 +348,43 @@ def an_agent_asks_too_often(site):
     yield {f"TkdcAgentLimited {party}"}
     realm.config(party).write_text(was)
     realm.restart(party)
+
+
+@fault("TkdcGarbledUsedUp", stays=True)
+def more_logins_than_garbled_circuits(site):
+    realm = site.realm
+    was = [realm.change(realm.config(party), "[data]\n",
+                        '[data]\ngarbling = "always"\ngarbled_mb = 16\n') for party in SERVERS]
+    realm.restart(*SERVERS)
+    wait_until(realm.logs_in, SOON_S, "a login, by which kinds are learned")
+
+    def missed() -> bool:
+        realm.flood(100)
+        return all(count > 200 for count in
+                   site.exporter.of_servers("tkdc_server_garbled_missed_total").values())
+
+    wait_until(missed, SOON_S, "no circuit was left")
+    yield {f"TkdcGarbledUsedUp {party}" for party in SERVERS}
+    for party, text in enumerate(was):
+        realm.config(party).write_text(text)
+    realm.restart(*SERVERS)
+
+
+@fault("TkdcKeysGone", stays=True)
+def an_older_dump_of_the_database_is_loaded(site):
+    """Of before krbtgt's key was drawn anew; the last one, since it counts what went well, too."""
+    realm, dump, newest = site.realm, str(site.realm.directory / "old"), \
+        str(site.realm.directory / "newest")
+    realm.admin_tool("kdb5_util", "dump", dump)
+    done = realm.tkdc("rotate", "krbtgt", "--now", "--purge")
+    assert done.returncode == 0, done.stderr
+    realm.admin_tool("kdb5_util", "dump", newest)
+    realm.admin_tool("kdb5_util", "load", dump)
+    for _ in range(3):  # less than one key may be asked for
+        realm.flood(150)
+    yield {"TkdcKeysGone"}
+    realm.admin_tool("kdb5_util", "load", newest)
+    wait_until(realm.logs_in, SOON_S, "a login")
 
 
 @pytest.fixture(scope="module", name="site")

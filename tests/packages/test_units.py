@@ -183,6 +183,44 @@ def test_backups_are_made_by_a_timer(host):
     host.run("systemctl disable --now tkdc-backup@server0.timer; rm /root/backup.key")
 
 
+def findings(said: str) -> set[str]:
+    """Of whom each is, and of what."""
+    return {" ".join(line.split()[1:3]) for line in said.splitlines()
+            if line.split() and line.split()[0] in ("warning", "WRONG")}
+
+
+def doctor_comes(host) -> set[str]:
+    """By its timer, with a second in the place of the morning; what its journal says then."""
+    before = host.run("journalctl -n 0 --show-cursor --no-pager").stdout
+    cursor = before.partition("cursor: ")[2].strip()
+    host.run("systemctl reset-failed tkdc-doctor; systemctl start tkdc-doctor.timer")
+    said = f"journalctl -u tkdc-doctor --after-cursor '{cursor}' -o cat --no-pager"
+    becomes(host, f"{said} | grep -E '^(All is well|[0-9]+ wrong)'", seconds=60)
+    host.run("systemctl stop tkdc-doctor.timer")
+    return findings(host.run(said).stdout)
+
+
+def test_a_doctor_comes_by_its_timer(host):
+    """It sees in its sandbox what root sees, and systemd names it where something is wrong."""
+    host.write("/etc/systemd/system/tkdc-doctor.timer.d/soon.conf",
+               "[Timer]\nOnCalendar=\nRandomizedDelaySec=0\nOnActiveSec=1s\nAccuracySec=100ms\n")
+    host.run("systemctl daemon-reload && systemctl enable tkdc-doctor.timer")
+    by_hand = "tkdc doctor --failures-only || true"
+    assert "agent-admin running" not in findings(host.run(by_hand).stdout)
+    host.run("systemctl stop tkdc-agent@agent-admin")
+    try:
+        ill = findings(host.run(by_hand).stdout)
+        assert "agent-admin running" in ill and doctor_comes(host) == ill
+        assert "tkdc-doctor.service" in host.run("systemctl --failed --no-pager --plain").stdout
+        assert "systemctl start tkdc-agent@agent-admin" in host.run(
+            "journalctl -u tkdc-doctor -o cat --no-pager").stdout
+    finally:
+        host.run("systemctl start tkdc-agent@agent-admin; systemctl disable --now "
+                 "tkdc-doctor.timer; rm -r /etc/systemd/system/tkdc-doctor.timer.d; "
+                 "systemctl daemon-reload; systemctl reset-failed tkdc-doctor")
+    becomes(host, STATUS)
+
+
 def store_key(host, name: str = "server0") -> str:
     return host.run(f"systemd-creds decrypt --name=store.key /etc/tkdc/{name}/store.key.cred - | "
                     "sha256sum").stdout

@@ -279,6 +279,10 @@ def test_another_agent_of_the_host_that_is_away_is_seen(realm, status_socket, ex
         shown = subprocess.run(asked, capture_output=True, text=True, check=False)
         assert shown.returncode == 2 and "tkdc is DEGRADED" in shown.stdout, shown
         assert "agent-kdc: " in shown.stdout, shown.stdout
+        top = subprocess.run([str(realm.bin / "tkdc"), "top", "--once", "--json", "--interval",
+                              "0.2", "--socket", str(status_socket)], capture_output=True,
+                             text=True, check=False)
+        assert top.returncode == 2 and "agent agent-kdc: " in top.stdout, top
     finally:
         realm.start_agent("kdc")
     wait_until(lambda: subprocess.run(asked, capture_output=True, check=False).returncode == 0,

@@ -221,6 +221,40 @@ def test_a_doctor_comes_by_its_timer(host):
     becomes(host, STATUS)
 
 
+def test_the_exporter_sees_the_agent_beside_kadmind(host):
+    """In its sandbox, where it reads no agent.toml: by the units that start with the host."""
+    host.write("/root/scrape", "exec 3<>/dev/tcp/127.0.0.1/9747\n"
+               "printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3\ncat <&3\n")
+
+    def seen(value: int, healthy: int) -> None:
+        other = f'tkdc_other_agent_up{{agent="agent-admin"}} {value}'
+        becomes(host, f"bash scrape >seen; grep -qxF '{other}' seen && "
+                      f"grep -qx 'tkdc_healthy {healthy}' seen")
+
+    def has_status_socket(name: str) -> None:
+        host.run(f"sed -i 's|^\\[agent\\]$|&\\nstatus_socket = \"/run/tkdc/status/{name}.sock\"\\n"
+                 f"status_group = \"tkdc-monitor\"|' /etc/tkdc/{name}/agent.toml && "
+                 f"systemctl restart tkdc-agent@{name}")
+        becomes(host, STATUS)
+
+    has_status_socket("agent-kdc")
+    host.run("systemctl start tkdc-exporter@agent-kdc")
+    try:
+        seen(1, 1)  # its unit runs
+        has_status_socket("agent-admin")
+        seen(1, 1)  # it answers
+        host.run("systemctl kill -s STOP tkdc-agent@agent-admin")
+        seen(0, 0)
+        host.run("systemctl kill -s CONT tkdc-agent@agent-admin")
+        seen(1, 1)
+        host.run("systemctl stop tkdc-agent@agent-admin")
+        seen(0, 0)
+    finally:
+        host.run("systemctl stop tkdc-exporter@agent-kdc; systemctl restart "
+                 "tkdc-agent@agent-admin")
+    becomes(host, STATUS)
+
+
 def store_key(host, name: str = "server0") -> str:
     return host.run(f"systemd-creds decrypt --name=store.key /etc/tkdc/{name}/store.key.cred - | "
                     "sha256sum").stdout

@@ -187,6 +187,7 @@ def watched(site: Site) -> None:
     backed_up(site)
     said = metrics(site.host(site.primary), 9747)
     need("\ntkdc_healthy 1\n" in said, "no metrics of the realm", said)
+    need('\ntkdc_other_agent_up{agent="agent-admin"} 1\n' in said, "no agent beside kadmind", said)
     for name in (*SERVERS, site.primary):
         done = site.host(name).run("tkdc doctor", check=False)
         need(done.returncode == 0, f"the doctor on {name}", done.stdout + done.stderr)

@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "base/utc_time.h"
-#include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/other_agents.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/top_frame.h"
 
@@ -124,7 +124,7 @@ class Top {
   }
 
   bool step() {
-    auto now = ask_status(place_);
+    auto now = ask_host(place_, options_.place.config);
     const auto asked_at = Clock::now();
     if (!now) {
       status_ = 1;
@@ -173,7 +173,7 @@ class Top {
 
 int run_top(const TopOptions& options) {
   auto place = status_place(options.place);
-  auto first = place.ok() ? ask_status(*place) : Result<json>(place.error());
+  auto first = place.ok() ? ask_host(*place, options.place.config) : Result<json>(place.error());
   if (!first) {
     std::cerr << "tkdc top: " << first.error().message << "\n";
     return 1;

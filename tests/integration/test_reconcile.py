@@ -20,7 +20,7 @@ PASSWORD = "a password of now"
 SOON_S = 30.0
 # Without krbtgt's key: of kinit, and of krb5kdc's log.
 SEEN = "kinit: Generic error (see e-text) while getting initial credentials"
-LOGGED = "mac failed, the client is not to blame: the servers hold no such key for this principal"
+LOGGED = "tkdc: the servers hold no such key for this principal"
 
 
 @pytest.fixture(scope="module")

@@ -163,8 +163,10 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
                            ? management_.run(of, held != PairHeld::kNothing)
                            : run_pair_operation(at_work_, of, held);
   const std::string ends = outcome.ends_session;
-  if (const auto stands = at_work_.session.stands(); !stands)
+  if (const auto stands = at_work_.session.stands(); !stands) {
     outcome = JobOutcome(TKDC_STATUS_UNAVAILABLE, stands.error().message);
+    forget_staged(of);
+  }
   const bool good = outcome.status == TKDC_STATUS_OK;
   // What a MAC does not hold of yields nothing, and both have said so.
   const tkdc_wire_op op = of.job->request.op;
@@ -187,6 +189,14 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   last_job_ = Clock::now();
   if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
   return at_work_.session.stands();
+}
+
+// What this server has noted of a staged key, such as what it was compared with, the other one may
+// not have noted: a key that one of them lacks is refused for that reason, and staged again.
+void PairLane::forget_staged(const PairJob& of) {
+  const JobRequest& request = of.job->request;
+  if (!is_management(request.op)) return;
+  for (const KeyId& id : keys_at_work(request)) shared_.staged.erase(id);
 }
 
 // One that the other server has not got yet waits until it is named again.

@@ -46,6 +46,7 @@ class PairLane {
   Result<void> take_named(const PairOrder& order);
   Result<void> settle(PairJob job, const PairStatement& own, const PairStatement& peers);
   Result<void> run_job(PairJob& of, PairHeld held);
+  void forget_staged(const PairJob& of);
   void put_back(std::unique_ptr<Job> job);
   Result<bool> work_ahead();
   Result<void> keep_up();

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sim/stores.h"
+#include "sim/two.h"
 
 namespace tkdc::sim {
 namespace {
@@ -47,6 +48,9 @@ constexpr const char* kStates[] = {
     "latch: keeps sessions off",
     "latch: released",
     "latch: too many broken checks",
+    "move: half made when a server starts",
+    "move: settled, made",
+    "move: settled, not made",
     "pools: nearly used up",
     "refresh: done",
     "refresh: half done when a server starts",
@@ -107,6 +111,7 @@ constexpr Heard kHeard[] = {
 // By server: what was half made, or half removed, when it started.
 std::set<Bytes> half_made[kServers], half_removed[kServers], half_changed[kServers];
 std::optional<std::uint32_t> half_refreshed[kServers];  // to the epoch behind this one
+std::uint32_t half_moved[kServers];                     // its number; 0: none
 
 void settled(int server, std::set<Bytes>& waiting, Tables::Table half, const char* there,
              const char* not_there) {
@@ -154,6 +159,18 @@ void look_at_half_refreshed(const Host& host, bool starts) {
   world().reached("refresh: half done when a server starts");
 }
 
+void look_at_half_moved(const Host& host, bool starts) {
+  const Moves now = moves_of(host);
+  std::uint32_t& waiting = half_moved[host.number];
+  if (waiting != 0 && now.prepared != waiting) {
+    world().reached(now.last >= waiting ? "move: settled, made" : "move: settled, not made");
+    waiting = 0;
+  }
+  if (!starts || now.prepared == 0 || waiting != 0) return;
+  waiting = now.prepared;
+  world().reached("move: half made when a server starts");
+}
+
 }  // namespace
 
 std::span<const char* const> states() { return kStates; }
@@ -167,6 +184,7 @@ void new_coverage() {
   for (auto& ids : half_removed) ids.clear();
   for (auto& ids : half_changed) ids.clear();
   for (auto& epoch : half_refreshed) epoch.reset();
+  for (auto& number : half_moved) number = 0;
 }
 
 void hear(std::string_view text) {
@@ -184,6 +202,7 @@ void look_at_half_made(int server, bool starts) {
   const Host& host = world().hosts[static_cast<std::size_t>(server)];
   look_at_half_changed(host, starts);
   look_at_half_refreshed(host, starts);
+  if (world().plan.of_two()) look_at_half_moved(host, starts);
   if (!starts) return;
   const TableSet& tables = disk_of(host).tables;
   for (const auto& [id, value] : tables[Tables::kPrepared])

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "service/store/kept_values.h"
 #include "sim/hosts.h"
+#include "sim/two.h"
 
 namespace tkdc::sim {
 namespace {
@@ -96,10 +98,48 @@ bool fails(int& before, int& failing) {
   return true;
 }
 
+using Changes = std::map<std::pair<Tables::Table, Bytes>, std::optional<Bytes>>;
+
+Step step_of(const Changes& changes) {
+  Step out = Step::kNone;
+  for (const auto& [where, value] : changes) {
+    const std::string_view name(reinterpret_cast<const char*>(where.second.data()),
+                                where.second.size());
+    const bool is_value = where.first == Tables::kValues;
+    const Step one = is_value && (name == kept::kRefreshing || name == kept::kMoveRefreshed)
+                         ? Step::kRefresh
+                     : is_value && name.starts_with(kept::kMove) ? Step::kMove
+                     : is_value && name.ends_with(kept::kHead)   ? Step::kPool
+                     : is_value && name.ends_with(kept::kNext)   ? Step::kNumber
+                     : !is_value && where.first != Tables::kMeta ? Step::kKey
+                                                                 : Step::kNone;
+    // A move has rows of keys in it, and the end of a refresh a move.
+    constexpr int kRank[] = {0, 3, 2, 4, 5, 1};
+    if (kRank[static_cast<int>(one)] > kRank[static_cast<int>(out)]) out = one;
+  }
+  return out;
+}
+
+// Whether this one fails; or its host crashes in it.
+bool fails_at_step(StepFault& fault, const Changes& changes) {
+  Host& host = world().here();
+  if (host.dead || fault.step == Step::kNone || step_of(changes) != fault.step) return false;
+  if (fault.before-- > 0) return false;
+  const bool crashes = fault.crashes;
+  fault = {};
+  if (crashes) {
+    host.crash_at_commit = 0;
+    return false;
+  }
+  world().injected("a step failed");
+  errno = EIO;
+  return true;
+}
+
 class SimTransaction final : public Tables::Transaction {
  public:
   using Which = Tables::Table;
-  explicit SimTransaction(const Host& host) : disk_(disk_of(host)) {}
+  explicit SimTransaction(const Host& host) : host_(host), disk_(disk_of(host)) {}
 
   int find(Which table, ByteSpan name, ByteSpan& value) override {
     if (const auto at = changes_.find({table, bytes(name)}); at != changes_.end()) {
@@ -147,12 +187,14 @@ class SimTransaction final : public Tables::Transaction {
   }
   int commit() override {
     const bool alive = !world().here().dead;
-    const Fate fate =
-        fails(disk_.commits_before, disk_.commits_failing) ? Fate::kFails : meet(kCommit, true);
+    const bool failed =
+        fails_at_step(disk_.step, changes_) || fails(disk_.commits_before, disk_.commits_failing);
+    const Fate fate = failed ? Fate::kFails : meet(kCommit, true);
     if (fate == Fate::kFails) return errno;
     // It crashed in this very commit, which may be on disk all the same.
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
     if (!there) return 0;
+    const bool ends_refresh = alive && is_end_of_refresh();
     for (auto& [key, value] : changes_) {
       Table& rows = disk_.tables[static_cast<std::size_t>(key.first)];
       if (value)
@@ -160,13 +202,20 @@ class SimTransaction final : public Tables::Transaction {
       else
         rows.erase(key.second);
     }
+    if (ends_refresh) judge_end_of_refresh(host_);
     return 0;
   }
 
  private:
+  bool is_end_of_refresh() const {
+    const Bytes name(kept::kRefreshing.begin(), kept::kRefreshing.end());
+    const auto at = changes_.find({Tables::kValues, name});
+    return at != changes_.end() && !at->second;
+  }
   static Bytes bytes(ByteSpan span) { return {span.begin(), span.end()}; }
+  const Host& host_;
   HostDisk& disk_;
-  std::map<std::pair<Which, Bytes>, std::optional<Bytes>> changes_;
+  Changes changes_;
 };
 
 class SimTables final : public Tables {

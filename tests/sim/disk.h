@@ -29,6 +29,14 @@ struct DiskFile {
 using Table = std::map<Bytes, Bytes>;
 using TableSet = std::array<Table, Tables::kTables>;
 
+// What a transaction of two servers' stores does.
+enum class Step : std::uint8_t { kNone, kPool, kNumber, kMove, kRefresh, kKey };
+struct StepFault {
+  Step step = Step::kNone;
+  int before = 0;  // so many of that step go well
+  bool crashes = false;
+};
+
 // Outlives the server that runs on it.
 struct HostDisk {
   std::map<std::string, std::shared_ptr<DiskFile>> names, durable_names;
@@ -38,6 +46,7 @@ struct HostDisk {
   // Of the store's transactions: so many are carried out, and so many fail behind these.
   int commits_before = 0, commits_failing = 0;
   int reads_before = 0, reads_failing = 0;  // the same of those that only read
+  StepFault step;                           // the same of one step, once
   std::int64_t limit = 0;                   // entries of the store; 0: none
 
   bool tears = false;  // the next loss of power tears a line

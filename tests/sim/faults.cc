@@ -9,6 +9,7 @@
 #include "sim/realm.h"
 #include "sim/repairs.h"
 #include "sim/stores.h"
+#include "sim/two_faults.h"
 #include "sim/upkeep.h"
 
 namespace tkdc::sim {
@@ -24,11 +25,6 @@ void later(std::int64_t ms, std::function<void()> what) {
     world().sleep(ms * kMs);
     if (!world().calm) what();
   });
-}
-
-void boot_when_ended(ServerHost& which) {
-  world().wait(kNever, [&] { return which.ended() || world().calm; });
-  if (which.ended() && !which.in_repair && !world().calm) which.boot();
 }
 
 // Crashes of all kinds; started again after so long.
@@ -271,20 +267,25 @@ void fall_after_two() {
     world().broken("planted", "a server had crashed, and one had hung");
 }
 
+// One bit of so many circuits at most.
+constexpr unsigned kMostBits = 40;
+
 void begin_to_lie(const Fault& fault) {
   if (liar().has_lied) return;
   liar() = {};
   liar().server = static_cast<int>(fault.a);
   liar().left = static_cast<int>(fault.b);
   liar().one_in = static_cast<unsigned>(fault.c);
-  liar().to_agents = true;
-  liar().to_servers = fault.kind == "liar";
+  liar().about_bits = world().plan.of_two() && fault.kind == "liar" && fault.c % 2 == 0;
+  if (liar().about_bits) liar().one_in = 1 + liar().one_in % kMostBits;
+  liar().to_agents = !liar().about_bits;
+  liar().to_servers = fault.kind == "liar" && !liar().about_bits;
 }
 
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
-  if (on_network(fault) || on_host(fault)) return;
+  if (on_network(fault) || on_host(fault) || make_fault_of_two(fault)) return;
   if (fault.kind == "crash") return down(fault, false);
   if (fault.kind == "power") return down(fault, true);
   if (fault.kind == "errors at all") return fail_at_all(fault);
@@ -356,6 +357,7 @@ void make_calm() {
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;
   }
   for (std::int64_t party = 0; party < world().servers(); ++party) repair(party);
+  mend_two();
   for (auto& one : realm().servers) {
     // One that is to stop, and hung, too.
     const auto runs = [&] { return one->up() && !one->stopping(); };
@@ -382,11 +384,17 @@ void break_in_a_handshake() {
   wires().cut_one(6 * world().plan.latency_us);
 }
 
+void boot_when_ended(ServerHost& which) {
+  world().wait(kNever, [&] { return which.ended() || world().calm; });
+  if (which.ended() && !which.in_repair && !world().calm) which.boot();
+}
+
 bool old_store_in_place() { return !right_stores().empty(); }
 
 void start_faults() {
   right_stores().clear();
   liar() = {};
+  new_two_faults();
   world().fibers.start(world().nature, [] {
     auto kept = std::make_shared<Kept>();
     for (const Fault& fault : world().plan.faults) {

@@ -8,6 +8,8 @@
 
 namespace tkdc::sim {
 
+class ServerHost;
+
 // Of a server's store, from the word for a refresh until its session has begun, about.
 inline constexpr std::int64_t kCommitsOfRefresh = 12;
 // And of a change of one key: two, and what else is written meanwhile.
@@ -21,6 +23,8 @@ void start_faults();
 bool old_store_in_place();
 // Everything is mended: lines, disks, clocks, stores, servers, latches.
 void make_calm();
+// One that is down, unless somebody works on it, or everything is mended.
+void boot_when_ended(ServerHost& which);
 // When all is well, a connection is lost where its loss is hardest to see.
 void break_in_a_handshake();
 

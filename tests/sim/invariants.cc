@@ -100,9 +100,21 @@ bool accuses_a_holder(std::string_view text) {
          });
 }
 
+// The rest is what a server of two says of a peer whose words do not fit its own.
 bool accuses_a_teller(std::string_view text) {
-  return text.find("HELLOs differ from lane to lane") != std::string_view::npos ||
-         text.find("told other things") != std::string_view::npos;
+  constexpr std::string_view kFound[] = {"HELLOs differ from lane to lane",
+                                         "told other things",
+                                         "it garbled another circuit",
+                                         "it has other circuits prepared",
+                                         "it opens another value",
+                                         "it opens bits whose MACs",
+                                         "it proves other inputs",
+                                         "it reserves blocks of another pool",
+                                         "it says neither yes nor no",
+                                         "it says of a refresh what cannot be",
+                                         "says what is no order"};
+  return std::ranges::any_of(
+      kFound, [&](auto words) { return text.find(words) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ void lie(const Wire& wire, int from_end, SecretVector& octets) {
   }
 }
 
+bool lies_about_a_bit(int server) {
+  if (!liar().about_bits || !wants(server)) return false;
+  world().injected("lie about a bit");
+  world().note(world().hosts[static_cast<std::size_t>(server)].name, "has another bit");
+  return true;
+}
+
 void lie_to_agent(int server, SecretVector& frame) {
   if (!liar().to_agents || frame.empty() || !wants(server)) return;
   change(frame);

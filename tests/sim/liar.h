@@ -15,6 +15,7 @@ struct Liar {
   int left = 0;         // so many lies more
   unsigned one_in = 0;  // of its packets
   bool to_agents = false, to_servers = false;
+  bool about_bits = false;  // of two servers: of what it has MACs of
   bool has_lied = false;
   bool in_repairs = false;  // and at no other time
 };
@@ -23,5 +24,7 @@ Liar& liar();
 // Changes what a liar sends.
 void lie(const Wire& wire, int from_end, SecretVector& octets);
 void lie_to_agent(int server, SecretVector& frame);
+// Whether it computes with another bit of its own than it has the MAC of, in all that it says.
+bool lies_about_a_bit(int server);
 
 }  // namespace tkdc::sim

@@ -6,6 +6,7 @@
 
 #include "circuit/evaluate.h"
 #include "pair/online.h"
+#include "sim/liar.h"
 #include "sim/random.h"
 #include "sim/two.h"
 #include "sim/world.h"
@@ -115,6 +116,9 @@ class PlainSteps final : public pair::Steps {
     if (!peers) return peers.error();
     for (std::size_t k = 0; k < all.size(); ++k)
       out.turns.push_back(static_cast<std::uint8_t>((*peers)[k] ^ all[k].own()));
+    // An input is another one then, and both compute with it.
+    if (lies_about_a_bit(world().here().number))
+      out.inputs[world().random.below(out.inputs.size())].mac.low ^= 1;
     return out;
   }
 

@@ -6,6 +6,7 @@
 
 #include "sim/faults.h"
 #include "sim/random.h"
+#include "sim/two_faults.h"
 
 namespace tkdc::sim {
 namespace {
@@ -122,6 +123,7 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
     add_lost_disk(faults, random, last_ms);
   if (plan.seed % 2 == 1 && !plan.of_two() && random.percent(50))
     add_some(faults, kInChange, random, last_ms);
+  if (plan.of_two()) add_faults_of_two(faults, random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});
@@ -137,6 +139,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
   if (seed % 5 == 4) plan.protocol = "rep3";
+  if (seed % 10 == 0) plan.protocol = seed % 200 == 100 ? "pair" : kPairPlain;
   if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
   plan.jitter_us = random.between(0, plan.latency_us);
@@ -157,6 +160,10 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   if (found_out && random.percent(30)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
                            random.between(1, 2'000)});
+    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
+  } else if (plan.of_two() && random.percent(25)) {
+    plan.faults.push_back(
+        {plan.minutes * 15'000, "changed store", party(random), random.between(0, 1), 0});
     std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
   } else if (random.percent(8)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar to agents", party(random),

@@ -47,6 +47,19 @@ bool logins_flow(Us most) {
   return world().wait(most, [before] { return realm().model.logins > before; });
 }
 
+// A session begins while nobody asks anything. Agents that deal for the one before hear so at once.
+void begin_unasked() {
+  if (liar().has_lied || world().failed()) return;
+  world().idle = true;
+  world().sleep(kSettle);
+  while (wires().cut_one()) {
+  }
+  world().sleep(kLogins);
+  if (!logins_flow(kAtOnce))
+    world().broken("liveness", "nobody could log in for " + std::to_string(kAtOnce / kSecond) +
+                                   " s, in a session that had begun while nobody asked");
+}
+
 void judge_liveness() {
   // No ticket is sealed that is revoked at once. A window and what clocks may differ by end in
   // time; nothing is asked until then, which would cost a run of several minutes.
@@ -71,6 +84,7 @@ void judge_liveness() {
       world().broken("liveness", "nobody could log in for " + std::to_string(most / kSecond) +
                                      " s after a connection was broken off");
   }
+  if (flows && could && world().plan.of_two()) begin_unasked();
 }
 
 void direct() {

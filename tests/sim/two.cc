@@ -30,9 +30,7 @@ std::string hex_of(const Label& id) {
 
 const Host& host_of(std::size_t party) { return realm().servers[party]->host(); }
 
-bool is_refreshing() {
-  return kept_value(host_of(0), kept::kRefreshing) || kept_value(host_of(1), kept::kRefreshing);
-}
+bool either_refreshes() { return is_refreshing(host_of(0)) || is_refreshing(host_of(1)); }
 
 std::optional<SecretVector> head_of(const Host& host, const Label& pool) {
   return kept_value(host, std::string(kept::kPool) + hex_of(pool) + std::string(kept::kHead));
@@ -82,7 +80,7 @@ void judge_stored(const Bytes& id) {
   const std::optional<Label> deltas[2] = {delta_of(host_of(0), *pool), delta_of(host_of(1), *pool)};
   if (!deltas[0] || !deltas[1]) return world().broken("shares", which + ": its pool is gone");
   for (const std::size_t p : {0, 1})
-    if (!is_refreshing() && kept::is_old(*head_of(host_of(p), *pool)))
+    if (!either_refreshes() && kept::is_old(*head_of(host_of(p), *pool)))
       return world().broken("shares", which + " is of an old pool, and no refresh is under way");
   for (const auto& [name, field] : records[0]->fields) {
     if (name == kPoolField || world().failed()) continue;
@@ -99,6 +97,18 @@ void judge_stored(const Bytes& id) {
 
 }  // namespace
 
+Moves moves_of(const Host& host) {
+  const auto value = kept_value(host, kept::kMoveState);
+  if (!value || value->size() != kept::kMoveStateBytes) return {};
+  Reader in(*value);
+  Moves out;
+  out.last = in.u32();
+  out.prepared = in.u32();
+  return out;
+}
+
+bool is_refreshing(const Host& host) { return kept_value(host, kept::kRefreshing).has_value(); }
+
 void new_two() {
   for (auto& one : used) one.clear();
 }
@@ -110,13 +120,33 @@ void note_reserved(int server, const Label& pool, std::uint64_t first, std::uint
                                   std::to_string(number) + " of a pool a second time");
 }
 
+void judge_end_of_refresh(const Host& host) {
+  if (liar().has_lied) return;
+  for (const auto& [id, row] : rows_of(host, Tables::kCommitted)) {
+    const auto record = record_of(host, id);
+    if (!record) continue;
+    const auto pool = pool_of(*record);
+    const auto head = pool ? head_of(host, *pool) : std::nullopt;
+    if (head && !kept::is_old(*head)) continue;
+    return world().broken("shares", host.name + " ends a refresh, and key " +
+                                        to_hex(id).substr(0, 8) + " is of a pool of before");
+  }
+}
+
 void finish_refresh() {
-  if (liar().has_lied || !is_refreshing()) return;
-  if (world().wait(kRefreshed, [] { return !is_refreshing() || world().failed(); })) return;
+  if (liar().has_lied || !either_refreshes()) return;
+  if (world().wait(kRefreshed, [] { return !either_refreshes() || world().failed(); })) return;
   world().broken("liveness", "a refresh did not come to its end for 60 s after the last fault");
 }
 
 void judge_two() {
+  const std::uint32_t epochs[] = {refresh_of(host_of(0)).is.epoch, refresh_of(host_of(1)).is.epoch};
+  if (epochs[0] != epochs[1])
+    return world().broken("shares", "the two have been through " + std::to_string(epochs[0]) +
+                                        " and " + std::to_string(epochs[1]) + " refreshes");
+  for (const std::size_t p : {0, 1})
+    if (moves_of(host_of(p)).prepared != 0)
+      return world().broken("stores", host_of(p).name + " has a move of keys that is half done");
   for (const auto& [id, row] : rows_of(host_of(0), Tables::kCommitted)) {
     if (world().failed()) return;
     judge_stored(id);

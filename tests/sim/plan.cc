@@ -139,7 +139,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
   if (seed % 5 == 4) plan.protocol = "rep3";
-  if (seed % 10 == 0) plan.protocol = seed % 200 == 100 ? "pair" : kPairPlain;
+  if (seed % 10 == 0) plan.protocol = seed % 1000 == 100 ? "pair" : kPairPlain;
   if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
   plan.jitter_us = random.between(0, plan.latency_us);

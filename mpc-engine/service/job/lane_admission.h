@@ -40,16 +40,14 @@ class LaneAdmission {
                     const Ticker::Control& control);
   // Those that all three admit, to be started now. The others are answered or put back.
   ManifestJobs settle(const LaneControl& prev, const LaneControl& next);
-  // What the leader learns of jobs: whose run, and how long one took that has come to its end at
-  // that round. Few keys are made, so an admin agent leaves all room to a KDC's.
+  // What the leader learns of a KDC's jobs: whose run, and how long the rounds were of one that has
+  // come to its end. Few keys are made, and wait for the disk: an admin agent's do not count.
   void started(const Job& job) {
-    if (leader() && job.role == AgentRole::kKdc)
-      room_.asked(job.request.name.agent, job.running.started);
+    if (counts(job)) room_.asked(job.request.name.agent, job.running.started);
   }
   void ended(const Job& job, std::uint64_t round) {
-    if (!leader()) return;
-    room_.ended({job.running.started, job.deadline - job.received, round - job.running.first_round},
-                Clock::now());
+    if (counts(job))
+      room_.ended(job.running.started, round - job.running.first_round, Clock::now());
   }
   // This server's checks of those that were named.
   void take_named();
@@ -64,6 +62,7 @@ class LaneAdmission {
   }
 
  private:
+  bool counts(const Job& job) const { return leader() && job.role == AgentRole::kKdc; }
   using Clock = Job::Clock;
 
   bool leader() const { return party_ == 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One agent's flood narrows the room of all that share a lane, until jobs are quick again.
+// One agent's flood narrows the room of all that share a lane, until rounds are short again.
 #include "service/job/agent_room.h"
 
 #include <gtest/gtest.h>
@@ -7,26 +7,24 @@
 namespace tkdc {
 namespace {
 
-using std::chrono::milliseconds;
+using std::chrono::microseconds;
 using std::chrono::minutes;
-using std::chrono::seconds;
 
-constexpr auto kHad = seconds(4);
 constexpr unsigned kRounds = 1'000;
-const auto kStart = AgentRoom::Clock::time_point(seconds(1'000));
+const auto kStart = AgentRoom::Clock::time_point(std::chrono::seconds(10'000));
 
 struct Lane {
-  explicit Lane(milliseconds alone) : now(kStart) {
+  explicit Lane(microseconds alone) : now(kStart) {
     room.asked(1, now);
     run(8, alone);  // the shortest rounds
     room.asked(2, now);
   }
 
-  // So many jobs at once, beside those before.
-  void run(int jobs, milliseconds each, unsigned rounds = kRounds) {
+  // So many jobs at once, beside those before, with rounds of this length.
+  void run(int jobs, microseconds round, unsigned rounds = kRounds) {
     const auto started = now;
-    now += each;
-    for (int k = 0; k < jobs; ++k) room.ended({started, kHad, rounds}, now);
+    now += rounds * round;
+    for (int k = 0; k < jobs; ++k) room.ended(started, rounds, now);
   }
   std::size_t room_of(std::uint64_t agent) const { return room.of(agent, now); }
 
@@ -38,63 +36,81 @@ TEST(AgentRoom, AnAgentAloneKeepsAllOfIt) {
   AgentRoom room;
   room.asked(1, kStart);
   EXPECT_EQ(room.of(1, kStart), AgentRoom::kMost);
-  EXPECT_EQ(room.of(2, kStart), AgentRoom::kLeast);
+  EXPECT_EQ(room.of(2, kStart), AgentRoom::kFirst);
   room.asked(2, kStart + minutes(1));
-  EXPECT_EQ(room.of(1, kStart + minutes(11)), AgentRoom::kLeast);
+  EXPECT_EQ(room.of(1, kStart + minutes(11)), AgentRoom::kFirst);
   EXPECT_EQ(room.of(1, kStart + minutes(12)), AgentRoom::kMost);
 }
 
-TEST(AgentRoom, QuickJobsWidenItSlowly) {
-  Lane lane(milliseconds(50));
-  EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast + 1);
-  lane.run(80, milliseconds(120));
-  EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast + 11);
-  lane.run(100'000, milliseconds(120));
+TEST(AgentRoom, ShortRoundsWidenItSlowly) {
+  Lane lane(microseconds(50));
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 1);
+  lane.run(80, microseconds(150));
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 11);
+  lane.run(100'000, microseconds(150));
   EXPECT_EQ(lane.room_of(1), AgentRoom::kMost);
 }
 
-TEST(AgentRoom, EachGenerationOfSlowJobsHalvesItOnce) {
-  Lane lane(milliseconds(50));
-  lane.run(100'000, milliseconds(50));
-  lane.run(1'000, milliseconds(500));
+TEST(AgentRoom, EachGenerationOfLongRoundsHalvesItOnce) {
+  Lane lane(microseconds(50));
+  lane.run(100'000, microseconds(50));
+  lane.run(1'000, microseconds(500));
   EXPECT_EQ(lane.room_of(1), 768u);
-  lane.run(1'000, milliseconds(300));
+  lane.run(1'000, microseconds(410));
   EXPECT_EQ(lane.room_of(2), 384u);
-  for (int k = 0; k < 5; ++k) lane.run(1, seconds(2));
+  for (int k = 0; k < 5; ++k) lane.run(1, microseconds(2'000));
   EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast);
 }
 
 // Started before it was narrowed: they are slow for a reason that is mended already.
 TEST(AgentRoom, JobsOfTheGenerationBeforeCountOnce) {
-  Lane lane(milliseconds(50));
-  lane.run(100'000, milliseconds(50));
+  Lane lane(microseconds(50));
+  lane.run(100'000, microseconds(50));
   const auto started = lane.now;
-  lane.run(1, milliseconds(500));
-  lane.room.ended({started, kHad, kRounds}, lane.now + seconds(1));
+  lane.run(1, microseconds(500));
+  lane.room.ended(started, kRounds, lane.now + std::chrono::seconds(1));
   EXPECT_EQ(lane.room_of(1), 768u);
 }
 
 TEST(AgentRoom, BetweenTheTwoItStays) {
-  Lane lane(milliseconds(50));
-  lane.run(1'000, milliseconds(200));
-  EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast + 1);
+  Lane lane(microseconds(50));
+  lane.run(1'000, microseconds(300));
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 1);
 }
 
-// Half a second for a job, however few there are: a thousand rounds to servers far away.
+// A job of many rounds is none of long ones: FAST's keys take ten times as many as a ticket.
+TEST(AgentRoom, HowManyRoundsAJobTakesChangesNothing) {
+  Lane lane(microseconds(50));
+  lane.run(80, microseconds(150), 10'000);
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 11);
+}
+
+// A round of milliseconds, however few share it: servers far away.
 TEST(AgentRoom, DistanceDoesNotNarrowIt) {
-  Lane lane(milliseconds(500));
-  lane.run(1'000, milliseconds(900));
-  EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast + 1 + 125);
-  lane.run(1, milliseconds(1'100));
-  EXPECT_EQ(lane.room_of(1), (AgentRoom::kLeast + 126) / 2);
+  Lane lane(microseconds(5'000));
+  lane.run(1'000, microseconds(9'000));
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 1 + 125);
+  lane.run(1, microseconds(11'000));
+  EXPECT_EQ(lane.room_of(1), (AgentRoom::kFirst + 126) / 2);
+}
+
+// By another route rounds are longer for good: within an hour they are what is usual.
+TEST(AgentRoom, TheShortestRoundIsMeasuredAnew) {
+  Lane lane(microseconds(5'000));
+  lane.run(1, microseconds(12'000));
+  EXPECT_EQ(lane.room_of(1), (AgentRoom::kFirst + 1) / 2);
+  lane.now += AgentRoom::kMeasuredAnew;
+  for (const std::uint64_t agent : {1, 2}) lane.room.asked(agent, lane.now);
+  lane.run(80, microseconds(12'000));
+  EXPECT_EQ(lane.room_of(2), (AgentRoom::kFirst + 1) / 2 + 10);
 }
 
 // What takes few rounds waits for other things than rounds.
 TEST(AgentRoom, AShortJobSaysNothing) {
-  Lane lane(milliseconds(50));
-  lane.run(1'000, seconds(2), AgentRoom::kMeasured - 1);
-  lane.run(1'000, milliseconds(0), 0);
-  EXPECT_EQ(lane.room_of(1), AgentRoom::kLeast + 1);
+  Lane lane(microseconds(50));
+  lane.run(1'000, microseconds(2'000), AgentRoom::kMeasured - 1);
+  lane.run(1'000, microseconds(2'000), 0);
+  EXPECT_EQ(lane.room_of(1), AgentRoom::kFirst + 1);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 struct StatusOptions {
   StatusPlaceOptions place;
-  bool json = false;
+  bool json = false, alone = false, no_database = false;
   unsigned watch_s = 0;
 };
 
@@ -37,10 +37,10 @@ int run_status(const StatusOptions& options) {
   };
   auto place = status_place(options.place);
   if (!place) return report(place.error().message);
-  auto said = ask_host(*place, options.place.config);
+  auto said = options.alone ? ask_status(*place) : ask_host(*place, options.place.config);
   if (!said) return report(said.error().message);
   json document = std::move(*said);
-  if (!place->of_server) look_at_krbtgt(document);
+  if (!place->of_server && !options.no_database) look_at_krbtgt(document);
   if (options.json) {
     document["security_meaning"] =
         security_meaning(document.value("security", ""), parties_of(document));
@@ -72,6 +72,9 @@ void add_status(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("status", "show how the agent and the servers are");
   options->place.add_to(*command);
   command->add_flag("--json", options->json, "the whole document instead of the table");
+  command->add_flag("--alone", options->alone, "not this host's other agents");
+  command->add_flag("--no-database", options->no_database,
+                    "not whether the servers hold krbtgt's key of this host's database");
   constexpr unsigned kLongest = 3600;
   command->add_option("--watch", options->watch_s, "ask again after so many seconds, until Ctrl-C")
       ->check(CLI::Range(1u, kLongest));

@@ -302,7 +302,7 @@ std::vector<MetricFamily> metrics_of(const json& document, bool of_server) {
   else
     out.add({nullptr, "tkdc_agent_up", kGauge, "1: the agent answered"}, answered);
   if (!answered) return out.take();
-  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status --socket` says it"},
+  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status --no-database --socket` says it"},
           cli::is_healthy(document));
   if (!of_server) add_agent(out, document);
   if (!of_server) add_other_agents(out, document);

@@ -8,7 +8,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 #include <vector>
 
 #include "link/socket.h"
@@ -94,24 +93,27 @@ Lookup look_up(const std::string& host) {
 Result<std::string> check_hosts(const ServerConfig& config, const LookUp& look) {
   std::vector<std::pair<std::string, std::string>> named;  // key, host
   for (const PeerEntry& peer : config.peers) named.emplace_back(peer.key, host_of(peer.address));
-  for (const auto& [key, endpoint] : {std::pair("control.listen", config.control_listen),
-                                      std::pair("data.listen", config.data_listen)})
-    if (!is_of_this_host(host_of(endpoint))) named.emplace_back(key, host_of(endpoint));
-  std::set<std::string> away;
-  for (const auto& [key, host] : named) {
+  const std::size_t peers = named.size();
+  if (const std::string host = host_of(config.control_listen); !is_of_this_host(host))
+    named.emplace_back("control.listen", host);
+  if (const std::string host = host_of(config.data_listen); !host.empty())
+    named.emplace_back("data.listen", host);
+  std::string remarks;
+  for (std::size_t k = 0; k < named.size(); ++k) {
+    const auto& [key, host] = named[k];
     const Lookup found = look(host);
-    if (found == Lookup::kUnknown)
-      return wrong(config, key,
-                   "there is no host " + host +
-                       ", neither in /etc/hosts nor in the DNS; correct its name, or write its "
-                       "address");
-    if (found == Lookup::kNotNow) away.insert(host);
+    if (found == Lookup::kNotNow)  // and hardly about others: each would be waited for
+      return remarks + (remarks.empty() ? "" : "; ") + "no name server answers about " + host +
+             ": a server that starts now has no session before one does";
+    if (found == Lookup::kFound) continue;
+    const Error error = wrong(config, key,
+                              "there is no host " + host +
+                                  ", neither in /etc/hosts nor in the DNS; correct its name, or "
+                                  "write its address");
+    if (k >= peers) return error;
+    remarks += (remarks.empty() ? "" : "; ") + error.message;
   }
-  std::string all;
-  for (const std::string& host : away) all += (all.empty() ? "" : ", ") + host;
-  if (all.empty()) return all;
-  return "no name server answers about " + all +
-         ": a server that starts now has no session before one does";
+  return remarks;
 }
 
 }  // namespace tkdc

@@ -20,9 +20,10 @@ using LookUp = std::function<Lookup(const std::string& host)>;
 // By getaddrinfo(): hosts files, then the DNS, which is waited for some seconds.
 Lookup look_up(const std::string& host);
 
-// Whether each host has an address. A name that the DNS says there is not is an error: it will not
-// come by itself. A name server that does not answer is a remark: at boot it may be down while the
-// file is right, and a server that runs asks for the name again each time that it calls.
+// Whether each host has an address. A listener's that has none is an error. A peer's is a remark:
+// its administrator may give it its name later than its introduction. So is a name server that does
+// not answer: at boot it may be down while the file is right, and a server that runs asks for the
+// name again each time that it calls.
 Result<std::string> check_hosts(const ServerConfig& config, const LookUp& look = look_up);
 
 }  // namespace tkdc

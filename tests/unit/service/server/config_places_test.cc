@@ -96,16 +96,17 @@ TEST_F(ConfigTest, AHostThatNobodyKnowsIsNamedWithItsLine) {
     };
   };
   auto checked = check_hosts(*config, answer(Lookup::kUnknown));
-  ASSERT_FALSE(checked.ok());
+  ASSERT_TRUE(checked.ok()) << "its administrator may name it later: " << checked.error().message;
   for (const std::string& word :
        {std::string("there is no host server0.exmaple.test"), std::string("'peers[1].address'"),
         std::string("(line 29)"), directory_ + "/tkdc.toml", std::string("correct its name")})
-    EXPECT_NE(checked.error().message.find(word), std::string::npos) << checked.error().message;
+    EXPECT_NE(checked->find(word), std::string::npos) << *checked;
+  EXPECT_EQ(asked.size(), 4u) << "two peers and two listeners";
   asked.clear();
   checked = check_hosts(*config, answer(Lookup::kNotNow));
   ASSERT_TRUE(checked.ok()) << "a name server may be down at boot: " << checked.error().message;
   EXPECT_NE(checked->find("no name server answers about server0.exmaple.test"), std::string::npos);
-  EXPECT_EQ(asked.size(), 4u) << "two peers and two listeners";
+  EXPECT_EQ(asked.back(), "server0.exmaple.test") << "each one that is asked next takes its time";
   checked = check_hosts(*config, answer(Lookup::kFound));
   ASSERT_TRUE(checked.ok());
   EXPECT_EQ(*checked, "");

@@ -16,7 +16,8 @@ def name_approvers(site: Site) -> None:
     """Each on his own machine, here his server's host; all three know the three public keys."""
     tables = []
     for party, name in enumerate(SERVERS):
-        said = site.host(name).run("tkdc approver --out /root/approver.key",
+        said = site.host(name).run("rm -f /root/approver.key && "
+                                   "tkdc approver --out /root/approver.key",
                                    stdin=f"the passphrase of administrator {party}\n").stdout
         tables.append({"name": f"admin{party}", "party": party,
                        "public_key": said.split('public_key = "')[1][:64]})

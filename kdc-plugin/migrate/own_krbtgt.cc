@@ -36,7 +36,8 @@ Result<std::vector<ExportKey>> dead_of_krbtgt(RealmDb& db, AgentPipe& agent) {
   if (!(*entry)->trouble.empty()) return fail(name + ": " + (*entry)->trouble);
   std::vector<ExportKey> dead;
   for (const StoredKey& stored : (*entry)->keys) {
-    if (!stored.is_handle || stored.kvno != (*entry)->newest_kvno) continue;
+    if (stored.kvno != (*entry)->newest_kvno) continue;
+    if (!stored.is_handle) break;
     ExportKey key{{}, stored.handle.kvno, stored.handle.enctype, name};
     std::ranges::copy(stored.handle.key_id, key.id.begin());
     const bool here = std::equal(std::begin(stored.handle.installation),
@@ -44,6 +45,7 @@ Result<std::vector<ExportKey>> dead_of_krbtgt(RealmDb& db, AgentPipe& agent) {
     auto held = here ? is_held(agent, key) : Result<bool>(false);
     if (!held) return held.error();
     if (!*held) dead.push_back(std::move(key));
+    break;
   }
   return dead;
 }

@@ -10,8 +10,8 @@
 
 namespace tkdc::migrate {
 
-// Keys of its newest version that the database names and no server holds: with the first one every
-// ticket is sealed. Error: the database or the servers cannot be asked.
+// The first key of its newest version, with which every ticket is sealed, if the database names it
+// and no server holds it; else nothing. Error: the database or the servers cannot be asked.
 Result<std::vector<ExportKey>> dead_of_krbtgt(RealmDb& db, AgentPipe& agent);
 
 }  // namespace tkdc::migrate

@@ -77,8 +77,10 @@ json asked_at(const std::string& name, const std::string& socket) {
   }
   out["reachable"] = true;
   tell_of_servers(out, document);
-  const json agent = document.value("agent", json::object());
-  out["role"] = agent.value("role", "");
+  const auto at = document.find("agent");
+  const json agent = at != document.end() && at->is_object() ? *at : json::object();
+  const auto role = agent.find("role");
+  out["role"] = role != agent.end() && role->is_string() ? role->get<std::string>() : "";
   if (agent.contains("former_keys_warning"))
     out["former_keys_warning"] = agent["former_keys_warning"];
   return out;

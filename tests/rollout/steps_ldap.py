@@ -88,6 +88,7 @@ def a_host_is_away(site: Site) -> None:
         need(site.kinit("frank", "secret of frank"), "frank cannot log in at the spare")
     finally:
         site.host("kdc0").reconnect()
+    site.wait_healthy("the primary was cut off")  # its agents' connections were lost
 
 
 def a_directory_is_lost(site: Site) -> None:

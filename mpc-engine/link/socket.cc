@@ -47,6 +47,11 @@ Result<UniqueFd> open_socket(const addrinfo& where, const std::string& address) 
 
 }  // namespace
 
+Result<HostPort> address_at(const std::string& endpoint) {
+  const std::size_t scheme = endpoint.find("://");
+  return parse_address(scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3));
+}
+
 Result<HostPort> parse_address(const std::string& address) {
   auto colon = address.rfind(':');
   HostPort out;

@@ -17,6 +17,8 @@ struct HostPort {
 };
 
 Result<HostPort> parse_address(const std::string& address);
+// The same of an endpoint, with a scheme ("tcp://") before it or without.
+Result<HostPort> address_at(const std::string& endpoint);
 
 // Port 0 lets the kernel choose; local_port() tells.
 Result<UniqueFd> listen_on(const std::string& address);

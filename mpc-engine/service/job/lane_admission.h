@@ -62,10 +62,10 @@ class LaneAdmission {
   }
 
  private:
-  bool counts(const Job& job) const { return leader() && job.role == AgentRole::kKdc; }
   using Clock = Job::Clock;
 
   bool leader() const { return party_ == 0; }
+  bool counts(const Job& job) const { return leader() && job.role == AgentRole::kKdc; }
   std::uint8_t protocol_for(const JobName& name);
   std::size_t running_room(std::uint64_t agent) const;
   std::size_t octets_room() const;

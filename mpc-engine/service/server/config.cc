@@ -25,17 +25,11 @@ void note_line(ServerConfig& config, TomlTable& table, const std::string& name, 
   if (const int line = table.line(key); line > 0) config.lines[name + "." + key] = line;
 }
 
-// Without a scheme.
-std::string bare(const std::string& endpoint) {
-  const std::size_t scheme = endpoint.find("://");
-  return scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3);
-}
-
 bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::" || host == "*"; }
 
 // Whether two listeners want one port of one address. Port 0: the kernel chooses.
 bool meet(const std::string& one, const std::string& other) {
-  const auto a = parse_address(bare(one)), b = parse_address(bare(other));
+  const auto a = address_at(one), b = address_at(other);
   if (!a.ok() || !b.ok() || a->port == "0" || a->port != b->port) return false;
   return a->host == b->host || is_any(a->host) || is_any(b->host);
 }

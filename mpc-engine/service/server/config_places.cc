@@ -37,9 +37,7 @@ bool is_made_by_systemd(const ServerConfig& config, const std::string& key,
 
 // What stands at the end of a listener's endpoint may be a network interface, too.
 std::string host_of(const std::string& endpoint) {
-  const std::size_t scheme = endpoint.find("://");
-  const auto address =
-      parse_address(scheme == std::string::npos ? endpoint : endpoint.substr(scheme + 3));
+  const auto address = address_at(endpoint);
   return address.ok() ? address->host : "";
 }
 

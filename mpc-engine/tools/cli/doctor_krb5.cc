@@ -218,10 +218,7 @@ Finding check_database(const Patient& patient) {
   const std::string text = std::to_string(count("dead")) + " keys exist at no server, " +
                            std::to_string(count("orphans")) + " at the servers alone";
   if (const std::string krbtgt = own_krbtgt(told); !krbtgt.empty())
-    return wrong(
-        krbtgt_is_dead(krbtgt) + "; in all " + text,
-        "load the newest dump, or draw a new key: tkdc rotate krbtgt --now; tkdc reconcile "
-        "names what is dead");
+    return wrong(krbtgt_is_dead(krbtgt) + "; in all " + text, kKrbtgtRemedy);
   return count("dead") > 0 ? wrong(text, "tkdc reconcile names them")
                            : warning(text, "tkdc reconcile");
 }

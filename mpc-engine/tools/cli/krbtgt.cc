@@ -51,10 +51,7 @@ void take_krbtgt(json& document, int status, const std::string& said) {
   if (dead == told.end() || !dead->is_array()) return;
   document["krbtgt_held"] = dead->empty();
   if (!dead->empty())
-    document["database_error"] =
-        krbtgt_is_dead(keys_of(*dead)) +
-        "; load the newest dump, or draw a new key: tkdc rotate krbtgt --now; tkdc reconcile names "
-        "all that is dead";
+    document["database_error"] = krbtgt_is_dead(keys_of(*dead)) + "; " + kKrbtgtRemedy;
 }
 
 void look_at_krbtgt(json& document) {

@@ -12,8 +12,11 @@
 
 namespace tkdc::cli {
 
-// What to do about a krbtgt without its key; `keys`: which ones, in words.
+// What is wrong with a krbtgt without its key, of which `keys` says which in words; and what to do.
 std::string krbtgt_is_dead(const std::string& keys);
+inline constexpr const char* kKrbtgtRemedy =
+    "load the newest dump, or draw a new key: tkdc rotate krbtgt --now; tkdc reconcile names all "
+    "that is dead";
 
 // `document`: an agent's. Sets `krbtgt_held` where that is known, and `database_error` where it is
 // not so. Where something else is wrong already, nothing is asked.

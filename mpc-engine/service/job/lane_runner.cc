@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/job/features.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/operations.h"
 
@@ -21,8 +22,8 @@ LaneRunner::LaneRunner(LaneShared shared, LaneFigures& figures, const Session& s
                        std::size_t lane)
     : shared_(shared), figures_(figures), party_(session.party),
       index_(static_cast<std::uint32_t>(lane)), epoch_(session.epoch), session_(session.id),
-      two_parts_(session.two_parts), keeps_dropped_(session.keeps_dropped),
-      repairs_(session.repaired.has_value()), lane_(session.party, session.security),
+      two_parts_(session.two_parts), keeps_dropped_(session.has(kKeepsDropped)),
+      repairs_(session.newcomer.has_value()), lane_(session.party, session.security),
       shares_(lane_, shared_, checks_), ticker_(lane_), audit_heads_(lane_, shared.options, index_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
@@ -87,11 +88,10 @@ void LaneRunner::note_session(const Session& session) {
   w.u8(session.two_parts ? 1 : 0);
   for (const std::string& name : session.protocols) w.text(name);
   if (session.streams) w.text("streams");
-  if (session.share_macs) w.text(kShareMacs);
-  if (keeps_dropped_) w.text(kKeepsDropped);
-  if (session.repaired) {
+  for (const std::string& feature : session.features) w.text(feature);
+  if (session.newcomer) {
     w.text(kRepairSession);
-    w.u8(static_cast<std::uint8_t>(*session.repaired));
+    w.u8(static_cast<std::uint8_t>(*session.newcomer));
   }
   lane_.course().note(Course::Kind::kSession, {agreed});
 }

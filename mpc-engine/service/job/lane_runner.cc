@@ -183,7 +183,7 @@ std::optional<std::string> LaneRunner::deviation() const {
 
 Result<void> LaneRunner::tick(const Link& link) {
   const bool at_work = !running_.empty();
-  note_load(at_work);
+  if (!at_work) note_load(false);  // else the tick before has noted it
   auto stepped =
       ticker_.step(*this, checks_.manages() || shares_.at_work() ? Ticker::kDiskTimeoutMs
                                                                  : Ticker::kReceiveTimeoutMs);
@@ -375,6 +375,7 @@ void LaneRunner::finish(Job& job, JobOutcome outcome) {
   job.running.answered = true;
   admission_.ended(job, lane_.rounds());
   ++answered_;
+  publish_counts();  // whoever has the answer may ask what it took
   std::string ends = std::move(outcome.ends_session);
   answers_.finish(job, *protocols_[job.running.protocol], std::move(outcome),
                   lane_.rounds() - job.running.first_round);
@@ -423,6 +424,11 @@ std::optional<LostCheck> LaneRunner::give_up() {
 void LaneRunner::publish() {
   figures_.rounds.add(1);
   shared_.counters.operation_rounds += running_.size();
+  // In full ticks alone: it takes as long as some of what a tick of few jobs is.
+  if (running_.empty() || ticks_ % kFullTickEvery == 0) publish_counts();
+}
+
+void LaneRunner::publish_counts() {
   published_.protocols(protocols_, answers_.cohort());
   if (garbling_) published_.garbling(garbling_->counts());
 }

@@ -44,7 +44,7 @@ room("circuits/command", "mpc-engine/base", "mpc-engine/circuit", "circuits")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/link")
-room("mpc-engine/ot", "mpc-engine/base", "mpc-engine/garble", "mpc-engine/link")
+room("mpc-engine/ot", "mpc-engine/base", "mpc-engine/field", "mpc-engine/garble", "mpc-engine/link")
 room("mpc-engine/pair", "mpc-engine/base", "mpc-engine/circuit", "mpc-engine/garble",
      "mpc-engine/ot")
 room("mpc-engine/lut", "mpc-engine/base", "mpc-engine/field", "mpc-engine/garble", "mpc-engine/ot",

@@ -160,7 +160,8 @@ Outcome combine_lists(std::span<JobReply> replies) {
   return outcome;
 }
 
-Outcome combine(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes) {
+Outcome joint_outcome(std::span<JobReply, 3> replies, std::size_t min_bytes,
+                      std::size_t max_bytes) {
   Outcome outcome = count(replies, TKDC_STATUS_OK) == 3 ? reassemble(replies, min_bytes, max_bytes)
                                                         : refusal(replies);
   outcome.cost = total_cost(replies);

@@ -34,6 +34,6 @@ JobCost total_cost(std::span<const JobReply> replies);
 Outcome combine_lists(std::span<JobReply> replies);
 
 // Consumes the outputs. `min_bytes` and `max_bytes` bound a good output.
-Outcome combine(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes);
+Outcome joint_outcome(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes);
 
 }  // namespace tkdc::agent

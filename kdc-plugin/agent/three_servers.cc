@@ -21,7 +21,7 @@ std::vector<SecretVector> ThreeServers::share_out(JobRequest job, Operation& ope
 }
 
 Outcome ThreeServers::put_together(std::span<JobReply> replies, const Operation& operation) {
-  return combine(replies.first<3>(), operation.min_output, operation.max_output);
+  return joint_outcome(replies.first<3>(), operation.min_output, operation.max_output);
 }
 
 }  // namespace tkdc::agent

@@ -136,7 +136,7 @@ Outcome TwoServers::take_answers(std::span<JobReply> replies, const Operation& o
     outcome.output = std::move(replies[0].output);
     return outcome;
   }
-  auto output = pair::combine(replies[0].output, replies[1].output, operation.pad);
+  auto output = pair::output_of_both(replies[0].output, replies[1].output, operation.pad);
   if (!output) return fault(replies, output.error().message);
   outcome.output = std::move(output).value();
   return outcome;

@@ -15,7 +15,7 @@ class RealThread final : public Machine::Thread {
   std::thread thread_;
 };
 
-class RealMachine final : public Machine {
+class HostMachine final : public Machine {
  public:
   std::chrono::steady_clock::time_point now() override { return std::chrono::steady_clock::now(); }
   std::chrono::system_clock::time_point wall() override { return std::chrono::system_clock::now(); }
@@ -29,7 +29,7 @@ class RealMachine final : public Machine {
   }
 };
 
-RealMachine real;
+HostMachine real;
 Machine* current = &real;
 
 }  // namespace

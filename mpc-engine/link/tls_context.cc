@@ -91,7 +91,7 @@ Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan
   SSL_CTX_set_cert_verify_callback(c, check_pin, nullptr);
   if (!set_identity(c, library, certificate_pem, private_key_pem))
     return fail(
-        "tls: certificate_file and private_key_file of [data] are unreadable or do not "
+        "tls: the certificate and its private key are unreadable or do not "
         "belong together: " +
         openssl_error());
   return TlsContext(std::move(ctx));

@@ -11,7 +11,8 @@ using Way = SboxWay;
 Result<void> fits(const pair::Session& session, const SboxTables& tables, Way way,
                   std::size_t wanted) {
   if (tables.way() != way)
-    return fail("lut: these tables go the other way: a SEAL takes the S-box, an OPEN its inverse");
+    return fail(
+        "lut: these tables go the other way: to encrypt takes the S-box, to decrypt its inverse");
   return tables.fits(session, wanted);
 }
 

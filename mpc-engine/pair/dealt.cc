@@ -70,9 +70,9 @@ std::array<Bits, 2> deal(std::span<const std::uint8_t> secret) {
   return shares;
 }
 
-Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
-                     std::span<const std::uint8_t> from_evaluator,
-                     std::span<const std::uint8_t> pad) {
+Result<Bits> output_of_both(std::span<const std::uint8_t> from_garbler,
+                            std::span<const std::uint8_t> from_evaluator,
+                            std::span<const std::uint8_t> pad) {
   if (from_garbler.size() != pad.size() || from_evaluator.size() != pad.size() ||
       sodium_memcmp(from_garbler.data(), from_evaluator.data(), pad.size()) != 0)
     return fail(

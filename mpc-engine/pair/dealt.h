@@ -72,9 +72,9 @@ std::array<Bits, 2> deal(std::span<const std::uint8_t> secret);
 
 // What the client takes of both servers' answers, bits or octets: y = z ^ pad (pair/output_rule.h).
 // Error: they sent different values.
-Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
-                     std::span<const std::uint8_t> from_evaluator,
-                     std::span<const std::uint8_t> pad);
+Result<Bits> output_of_both(std::span<const std::uint8_t> from_garbler,
+                            std::span<const std::uint8_t> from_evaluator,
+                            std::span<const std::uint8_t> pad);
 
 constexpr std::size_t dealt_bytes(std::size_t bits) {
   return (bits + 7) / 8 + kLabelBytes * (blocks_for(bits) + 4) + kDealtKeyBytes;

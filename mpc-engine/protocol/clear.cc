@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/codec.h"
-#include "field/gf256.h"
+#include "field/aes_round_keys.h"
 #include "protocol/hash.h"
 
 namespace tkdc {
@@ -37,46 +37,13 @@ void crypt_blocks(ByteSpan round_keys, SecretVector& data, bool encrypt) {
   if (!done) std::abort();
 }
 
-// FIPS 197, section 5.1.1.
-std::uint8_t substituted(std::uint8_t octet) {
-  const unsigned inverse = gf256_inverse(octet);
-  unsigned image = 0x63;
-  for (int turn = 0; turn < 5; ++turn) image ^= (inverse << turn | inverse >> (8 - turn)) & 0xff;
-  return static_cast<std::uint8_t>(image);
-}
-
-// FIPS 197, section 5.2.
-SecretVector expanded(ByteSpan key) {
-  const std::size_t bytes = key.size(), total = bytes == 16 ? 176 : 240;
-  SecretVector out(key.begin(), key.end());
-  std::uint8_t rcon = 1;
-  while (out.size() < total) {
-    std::uint8_t word[4];
-    std::memcpy(word, out.data() + out.size() - 4, sizeof word);
-    if (out.size() % bytes == 0) {
-      const std::uint8_t first = word[0];
-      for (int k = 0; k < 4; ++k) word[k] = substituted(k < 3 ? word[k + 1] : first);
-      word[0] ^= rcon;
-      rcon = gf256_times_x(rcon);
-    } else if (bytes == 32 && out.size() % bytes == 16) {
-      for (std::uint8_t& octet : word) octet = substituted(octet);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      const std::uint8_t before = out[out.size() - bytes];
-      out.push_back(before ^ word[k]);
-    }
-    sodium_memzero(word, sizeof word);
-  }
-  return out;
-}
-
 SecretVector expanded_all(const SecretVector& keys, std::size_t key_bytes) {
   assert(keys.size() % key_bytes == 0);
-  SecretVector out;
-  for (std::size_t at = 0; at < keys.size(); at += key_bytes) {
-    const SecretVector one = expanded(ByteSpan(keys).subspan(at, key_bytes));
-    out.insert(out.end(), one.begin(), one.end());
-  }
+  const std::size_t count = keys.size() / key_bytes, each = aes_round_key_bytes(key_bytes);
+  SecretVector out(count * each);
+  for (std::size_t k = 0; k < count; ++k)
+    aes_round_keys(ByteSpan(keys).subspan(k * key_bytes, key_bytes),
+                   MutableByteSpan(out).subspan(k * each, each));
   return out;
 }
 

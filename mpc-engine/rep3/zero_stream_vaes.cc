@@ -18,29 +18,7 @@ constexpr std::size_t kBatchBytes = 64 * kRegisters;
 static_assert(ZeroStream::kPieceBytes % kBatchBytes == 0);
 static_assert(kRatchetBytes <= std::uint64_t{16} << 32);
 
-template <int kRcon>
-__m128i next_round_key(__m128i key) {
-  const __m128i word = _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, kRcon), 0xff);
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 8));
-  return _mm_xor_si128(key, word);
-}
-
-void expand(const std::uint8_t* key, std::uint8_t* schedule) {
-  auto* out = reinterpret_cast<__m128i*>(schedule);
-  __m128i k = _mm_loadu_si128(reinterpret_cast<const __m128i*>(key));
-  _mm_storeu_si128(out++, k);
-  _mm_storeu_si128(out++, k = next_round_key<0x01>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x02>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x04>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x08>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x10>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x20>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x40>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x80>(k));
-  _mm_storeu_si128(out++, k = next_round_key<0x1b>(k));
-  _mm_storeu_si128(out, next_round_key<0x36>(k));
-}
+#include "field/aes_round_keys.inl"
 
 inline __m512i round_key(const std::uint8_t* schedule, int round) {
   return _mm512_broadcast_i32x4(
@@ -97,7 +75,8 @@ class VaesZeroStream final : public CounterZeroStream {
   }
   void keys_replaced() override { expand_keys(); }
   void expand_keys() {
-    for (std::size_t c = 0; c < 2; ++c) expand(in_use(c), schedule_.data() + c * kScheduleBytes);
+    for (std::size_t c = 0; c < 2; ++c)
+      expand_aes_key(in_use(c), schedule_.data() + c * kScheduleBytes);
   }
 
   SecretBuffer schedule_{2 * kScheduleBytes};

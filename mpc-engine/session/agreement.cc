@@ -118,7 +118,7 @@ Result<void> Talk::compare_inventories() {
   const Bytes& prev = (*answers)[0];
   const Bytes& next = (*answers)[1];
   if (prev == body && next == body) return {};
-  if (in_.repaired && same_but_for(*in_.repaired, body, *answers)) return {};
+  if (in_.newcomer && same_but_for(*in_.newcomer, body, *answers)) return {};
   std::string whose = "the inventories of all three parties differ";
   int odd = -1;
   if (prev == body)
@@ -134,7 +134,7 @@ Result<void> Talk::compare_inventories() {
               to_hex(next) + ")" + followed_by(in_.advice.inventories));
 }
 
-// Each hears both others: so the one that is repaired knows that they are alike, and they do.
+// Each hears both others: so the newcomer knows that they are alike, and they do.
 bool Talk::same_but_for(int party, const Bytes& mine, const std::vector<Bytes>& answers) const {
   if (party == in_.party) return answers[0] == answers[1];
   const Neighbour other = party_at(Neighbour::kPrev) == party ? Neighbour::kNext : Neighbour::kPrev;

@@ -6,8 +6,7 @@
 //                 them, dropped otherwise; condemned records: destroyed when
 //                 another party has buried them, pardoned otherwise (a crash
 //                 between the two steps of making or removing an entry)
-//   3. INVENTORY  the parties hold the same entries, or there is no session; all but one that is
-//                 repaired in it
+//   3. INVENTORY  the parties hold the same entries, or there is no session; all but a newcomer
 //   4. EPOCH      1 + the highest epoch used, reserved on disk by all three before use
 //
 // Each step is one packet to and one from each neighbour (settling: one round
@@ -43,7 +42,7 @@ struct AgreementInputs {
   SessionAdvice advice;
   // This party has no entries yet, and the session is to give it them: the two others' inventories
   // are equal.
-  std::optional<int> repaired;
+  std::optional<int> newcomer;
 };
 
 // Step 1. On it rests whether a session goes on or a new one follows: a party that told the two

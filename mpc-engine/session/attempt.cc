@@ -54,7 +54,7 @@ class Attempt {
   AttemptInputs in_;
   long long deadline_ms_;
   Hello mine_;  // lane and contribution differ by link
-  std::optional<RepairOffer> repair_;
+  std::optional<NewcomerOffer> newcomer_;
   // To both neighbours, for one purpose: a lane, or a bulk stream in either direction.
   struct Connection {
     explicit Connection(int n)
@@ -87,15 +87,13 @@ Result<void> Attempt::say_hello() {
   if (!begun.ok()) return begun.error();
   mine_ = std::move(*begun);
   mine_.two_parts = in_.options.two_parts;
-  if (in_.options.repair && in_.options.share_macs != 0) repair_ = in_.options.repair();
-  // A repair needs no streams, and takes their place in the list.
-  if (repair_)
-    mine_.protocols.push_back({std::string(kRepairSession), repair_->order});
+  if (in_.options.newcomer) newcomer_ = in_.options.newcomer();
+  // A newcomer needs no streams, and takes their place in the list.
+  if (newcomer_)
+    mine_.protocols.push_back({newcomer_->name, newcomer_->order});
   else if (in_.options.streamed)
     mine_.protocols.push_back(*in_.options.streamed);
-  if (in_.options.share_macs != 0)
-    mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
-  if (in_.options.keeps_dropped) mine_.protocols.push_back({std::string(kKeepsDropped), 1});
+  for (const OfferedProtocol& feature : in_.options.features) mine_.protocols.push_back(feature);
   mine_.masked_blocks = in_.options.masked_blocks;
   if (in_.options.held) mine_.held = in_.options.held();
   if (begins()) mine_.round = mine_.nonce;
@@ -271,7 +269,7 @@ Result<void> Attempt::agree(Session& session) {
   inputs.transcript = transcript();
   inputs.log = in_.options.log;
   inputs.advice = in_.options.advice;
-  inputs.repaired = session.repaired;
+  inputs.newcomer = session.newcomer;
   for (int party = 0; party < 3; ++party)
     inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
                                                       hello_of(party).epoch_used};
@@ -349,14 +347,14 @@ Session Attempt::agreed_session() const {
   }
   session.protocols =
       common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
-  if (in_.options.streamed && !repair_)
+  if (in_.options.streamed && !newcomer_)
     session.streams = std::erase(session.protocols, in_.options.streamed->name) > 0;
-  session.share_macs = std::erase(session.protocols, kShareMacs) > 0;
-  session.keeps_dropped = std::erase(session.protocols, kKeepsDropped) > 0;
-  // Its pages are proved by MACs: where one has none there is no repair, and the inventories
-  // differ.
-  if (std::erase(session.protocols, kRepairSession) > 0 && session.share_macs)
-    session.repaired = repair_->party;
+  for (const OfferedProtocol& feature : in_.options.features)
+    if (std::erase(session.protocols, feature.name) > 0) session.features.push_back(feature.name);
+  // Without what it needs it is a session as any other, and the inventories differ.
+  if (newcomer_ && std::erase(session.protocols, newcomer_->name) > 0 &&
+      session.has(newcomer_->needs))
+    session.newcomer = newcomer_->party;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =

@@ -159,8 +159,8 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
     return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
                   advice.installation);
   if (is_of_two(theirs) != is_of_two(mine))
-    return differ("a realm of", is_of_two(theirs) ? "two servers" : "three servers",
-                  is_of_two(mine) ? "one of two" : "one of three", party, advice.parties);
+    return differ("sessions of", is_of_two(theirs) ? "two servers" : "three servers",
+                  is_of_two(mine) ? "of two" : "of three", party, advice.parties);
   if (theirs.party != expected_party)
     return differ("party number", std::to_string(theirs.party),
                   "expects " + std::to_string(expected_party), party, advice.party);

@@ -39,10 +39,11 @@ struct MeshOptions {
   std::vector<OfferedProtocol> protocols;            // the one that is used most first
   // Offered like them, but no job's: where all three have it, lanes have bulk streams for it.
   std::optional<OfferedProtocol> streamed;
-  std::uint64_t share_macs = 0;  // which messages MACs on shares have; 0: not offered
-  bool keeps_dropped = false;    // offered
-  // Whether the next session is to be for a repair; none without. From establish()'s thread.
-  std::function<std::optional<RepairOffer>()> repair;
+  // What else the owner offers, in the same list, each with a number of its messages: who does not
+  // know it passes it over, so a session has it where all three offer it alike.
+  std::vector<OfferedProtocol> features;
+  // Whether the next session is to be for a newcomer; none without. From establish()'s thread.
+  std::function<std::optional<NewcomerOffer>()> newcomer;
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h
   std::uint32_t cohort_limit = 0;                     // service/job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another

@@ -5,6 +5,7 @@
 // new one, with new keys, takes its place.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,21 +67,16 @@ struct OfferedProtocol {
   bool operator==(const OfferedProtocol&) const = default;
 };
 
-// The protocol of a realm on two servers, and the only one there.
+// The protocol of two parties, and the only one there.
 inline constexpr std::string_view kPairProtocol = "pair";
 
-// What servers offer beside protocols, and in the same list: one that does not know it passes it
-// over, so a session has it where all three offer it alike.
-inline constexpr std::string_view kShareMacs = "share-macs";
-// That keys which are removed are dropped first (docs/protocols/28-dropped-keys.md).
-inline constexpr std::string_view kKeepsDropped = "keeps-dropped";
-
-// The same of a session in which a party that has nothing gets its entries from the two others
-// (docs/protocols/25-repair.md). All three offer it for one party and one order, or there is none.
-inline constexpr std::string_view kRepairSession = "repair";
-struct RepairOffer {
+// A session in which a party that has nothing gets its entries from the two others. It is offered
+// like a feature (MeshOptions). All three offer it for one party and one order, or there is none.
+struct NewcomerOffer {
+  std::string name;
+  std::string needs;        // a feature: without it there is no such session
   int party = 0;            // which has nothing
-  std::uint64_t order = 0;  // a digest of what was approved
+  std::uint64_t order = 0;  // the owner's: all three must have the same
 };
 
 struct Session {
@@ -94,11 +90,10 @@ struct Session {
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
-  bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
-  bool share_macs = false;  // docs/protocols/23-share-macs.md
-  bool keeps_dropped = false;
-  // It is for this party's repair alone: its inventory is no one's.
-  std::optional<int> repaired;
+  bool two_parts = false;             // docs/protocols/17-two-part-hmac.md
+  std::vector<std::string> features;  // MeshOptions::features that all three offer alike
+  // It is to give this party its entries, and for nothing else: its inventory is no one's.
+  std::optional<int> newcomer;
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era. Two parties
   // seal under no such nonce: it is this party's own count of sessions.
   std::uint32_t epoch = 0, era = 0;
@@ -106,6 +101,10 @@ struct Session {
   std::vector<std::string> protocols;  // that all three have, the one that is used most first
   bool streams = false;                // beside lanes, for MeshOptions::streamed
   std::vector<LaneLink> lanes;
+
+  bool has(std::string_view feature) const {
+    return std::ranges::find(features, feature) != features.end();
+  }
 };
 
 }  // namespace tkdc

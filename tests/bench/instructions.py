@@ -5,7 +5,8 @@
 
 Each workload of tests/bench/workload.cc is counted function by function: with
 callgrind, or, for the AVX-512 backend, which Valgrind does not know, with the
-single steps of tests/bench/steps.cc. Counts do not depend on the machine's load.
+single steps of tests/bench/steps.cc. Counts do not depend on the machine's load, their time does:
+one step takes some 20 us of a virtual machine, all of them 75 s of CPU; everything two minutes.
 What grew by more than LIMIT since tests/bench/instructions.json was written is
 listed, and the program ends with 1. They depend on the compiler: with another
 one, or after a change that is meant, --write writes the reference anew.
@@ -17,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from bisect import bisect_right
 from collections import Counter
 from pathlib import Path
@@ -119,7 +121,9 @@ def measure(programs: Path) -> dict:
     figures = {}
     for work, backend, jobs, units in WORKLOADS:
         counter = by_steps if backend == "gfni" else by_callgrind
+        began = time.monotonic()
         counts = counter(programs, work, backend, jobs)
+        print(f"{work} {backend}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         if counts is None:
             print(f"{work} {backend}: not on this machine", file=sys.stderr)
             continue

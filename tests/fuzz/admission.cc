@@ -58,7 +58,7 @@ void verdicts(ByteSpan control, Reader& in, std::size_t jobs) {
   require(read->size() == jobs);
   for (std::size_t k = 0; k < jobs; ++k) {
     require((*read)[k] == rest[k]);
-    require((combine(kAdmit, (*read)[k], kAdmit) == kAdmit) == ((*read)[k] == kAdmit));
+    require((joint_verdict(kAdmit, (*read)[k], kAdmit) == kAdmit) == ((*read)[k] == kAdmit));
   }
 }
 

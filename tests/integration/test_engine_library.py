@@ -22,8 +22,9 @@ THE_KEY_SERVICES = (
     "LaneRunner", "Revocation", "SealCount", "KeyRecord", "JobRequest", "store_key",
     "krbtgt", "kadmin", "kinit", "krb5", "kerberos", "principal", "keytab", "ticket lane",
     "tkdc-server", "agent", "tkdc epochs", "tkdc release", "tkdc status", "operations.md",
-    "CHANGELOG", "tkdc.toml", "[[peers]]", "certificate_sha256", "audit",
-    "administrator", "approver")
+    "CHANGELOG", "tkdc.toml", "[[peers]]", "[data]", "certificate_sha256", "certificate_file",
+    "audit", "administrator", "approver", "realm", "repair", "keeps-dropped", "KeepsDropped",
+    "manifest", "a SEAL")
 LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)'|" r'"((?:[^"\\\n]|\\.)*)"')
 
 

@@ -22,6 +22,7 @@ struct Xmm {
   static void store(std::uint8_t* to, V x) { _mm_storeu_si128(reinterpret_cast<V*>(to), x); }
 };
 
+#include "field/aes_round_keys.inl"
 #include "ot/kernels/vector.inl"
 
 void add_where(std::uint8_t* to, const std::uint8_t* what, std::size_t octets, std::uint64_t bit) {

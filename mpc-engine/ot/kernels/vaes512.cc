@@ -26,6 +26,7 @@ struct Zmm {
 };
 static_assert(Zmm::kBlocks * Zmm::kWide == kBlocksAtOnce);
 
+#include "field/aes_round_keys.inl"
 #include "ot/kernels/vector.inl"
 
 void add_where(std::uint8_t* to, const std::uint8_t* what, std::size_t octets, std::uint64_t bit) {

@@ -83,30 +83,6 @@ void expand_all(const Expansion& e) {
     expand_registers<R>(e, block);
 }
 
-// FIPS 197, section 5.2, by the instruction for it.
-template <int kRcon>
-inline __m128i next_key(__m128i key) {
-  const __m128i word = _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, kRcon), 0xff);
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
-  key = _mm_xor_si128(key, _mm_slli_si128(key, 8));
-  return _mm_xor_si128(key, word);
-}
-
-inline void expand_key(const Label& seed, LeafKeys& out) {
-  auto* to = reinterpret_cast<__m128i*>(out.round);
-  to[0] = _mm_load_si128(reinterpret_cast<const __m128i*>(&seed));
-  to[1] = next_key<0x01>(to[0]);
-  to[2] = next_key<0x02>(to[1]);
-  to[3] = next_key<0x04>(to[2]);
-  to[4] = next_key<0x08>(to[3]);
-  to[5] = next_key<0x10>(to[4]);
-  to[6] = next_key<0x20>(to[5]);
-  to[7] = next_key<0x40>(to[6]);
-  to[8] = next_key<0x80>(to[7]);
-  to[9] = next_key<0x1b>(to[8]);
-  to[10] = next_key<0x36>(to[9]);
-}
-
 void expand_keys(std::span<const Label> seeds, LeafKeys* out) {
-  for (std::size_t k = 0; k < seeds.size(); ++k) expand_key(seeds[k], out[k]);
+  for (std::size_t k = 0; k < seeds.size(); ++k) expand_aes_key(&seeds[k], out[k].round);
 }

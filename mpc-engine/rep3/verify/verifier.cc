@@ -8,8 +8,8 @@ namespace {
 
 // sum of rho_k z_k = sum of a_k (rho_k b_k), as one inner product; rho_k independent,
 // from one opened seed.
-void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
-             InnerProductCheck<Gf128Field>& out, SecretPool& pool) {
+void combine_claims(const std::vector<FieldClaim>& claims, const Bytes& seed,
+                    InnerProductCheck<Gf128Field>& out, SecretPool& pool) {
   static constexpr std::uint8_t kNonce[crypto_stream_xchacha20_NONCEBYTES] = {1};
   using Check = InnerProductCheck<Gf128Field>;
   Bytes rho(claims.size() * Gf128Field::kBytes);
@@ -103,7 +103,7 @@ Task<void> Verifier::check_field(std::vector<FieldClaim> claims, bool& holds) {
   if (claims.empty()) co_return;
   Bytes seed = co_await challenge(crypto_stream_xchacha20_KEYBYTES);
   auto product = std::make_unique<InnerProductCheck<Gf128Field>>();
-  combine(claims, seed, *product, rep3_.claims()->pool());
+  combine_claims(claims, seed, *product, rep3_.claims()->pool());
   claims.clear();
   holds = co_await check_inner_product(*product);
 }

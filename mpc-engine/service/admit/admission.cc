@@ -50,7 +50,7 @@ bool is_verdict(Verdict v) { return v <= TKDC_STATUS_INTERNAL || v == kMissing; 
 
 }  // namespace
 
-Verdict combine(Verdict a, Verdict b, Verdict c) {
+Verdict joint_verdict(Verdict a, Verdict b, Verdict c) {
   const auto counted = [&](Verdict v) {
     const bool alone = (a == v) + (b == v) + (c == v) == 1;
     return tkdc_status_is_refusal(v) && alone ? Verdict{TKDC_STATUS_INCONSISTENT} : v;
@@ -80,7 +80,7 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
 
 Verdict judge(Verdict own, const JobDigests& mine, const AdmissionStatement& prev,
               const AdmissionStatement& next) {
-  Verdict worst = combine(own, prev.verdict, next.verdict);
+  Verdict worst = joint_verdict(own, prev.verdict, next.verdict);
   if (worst != kAdmit) return worst;
   const bool same = mine.opened == prev.opened && mine.opened == next.opened &&
                     mine.component[0] == prev.component && mine.component[1] == next.component;

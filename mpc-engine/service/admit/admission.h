@@ -53,7 +53,7 @@ inline constexpr Verdict kMissing = 0xff;
 
 // The same at all three whatever the order of the arguments: the worst one. A refusal counts only
 // from two servers, else it is INCONSISTENT: the KDC takes it for a fact, and one server may lie.
-Verdict combine(Verdict a, Verdict b, Verdict c);
+Verdict joint_verdict(Verdict a, Verdict b, Verdict c);
 
 struct JobDigests {
   Digest opened{};

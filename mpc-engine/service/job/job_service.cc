@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/job/features.h"
 #include "service/job/lane_runner.h"
 #include "service/store/refresh_table.h"
 
@@ -247,7 +248,7 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   clocks_.forget();
   // Each server has heard from both others that their stores are of the same refresh.
   // In a repair one of them has none.
-  if (store_.refresh() != nullptr && !session.repaired)
+  if (store_.refresh() != nullptr && !session.newcomer)
     if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
   std::lock_guard lock(lanes_mutex_);
   LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
@@ -264,8 +265,8 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   protocols_ = lanes_.front()->protocols();
   garbles_ = session.streams;
   session_ = session.id;
-  upkeep_.session(session.share_macs && store_.macs() != nullptr, refresh_epoch(),
-                  session.repaired);
+  upkeep_.session(session.has(kShareMacs) && store_.macs() != nullptr, refresh_epoch(),
+                  session.newcomer);
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);

@@ -134,7 +134,7 @@ ManifestJobs LaneAdmission::settle(const LaneControl& prev, const LaneControl& n
   admitted.sealed_at = verdicts_->sealed_at;
   for (std::size_t k = 0; k < verdicts_->candidates.size(); ++k) {
     Candidate& c = verdicts_->candidates[k];
-    c.verdict = combine(c.verdict, prev.verdicts[k], next.verdicts[k]);
+    c.verdict = joint_verdict(c.verdict, prev.verdicts[k], next.verdicts[k]);
     if (c.verdict == kAdmit)
       admitted.candidates.push_back(std::move(c));
     else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane adds to its server's counters after each tick: how far its protocols' and its
-// reserve's own counts have come since the tick before. Used by the lane's thread.
+// What a lane adds to its server's counters: how far its protocols' and its reserve's own counts
+// have come since it was asked before. Used by the lane's thread.
 #pragma once
 
 #include "service/garbled/lane_garbling.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/job/features.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/operations.h"
 
@@ -21,8 +22,8 @@ LaneRunner::LaneRunner(LaneShared shared, LaneFigures& figures, const Session& s
                        std::size_t lane)
     : shared_(shared), figures_(figures), party_(session.party),
       index_(static_cast<std::uint32_t>(lane)), epoch_(session.epoch), session_(session.id),
-      two_parts_(session.two_parts), keeps_dropped_(session.keeps_dropped),
-      repairs_(session.repaired.has_value()), lane_(session.party, session.security),
+      two_parts_(session.two_parts), keeps_dropped_(session.has(kKeepsDropped)),
+      repairs_(session.newcomer.has_value()), lane_(session.party, session.security),
       shares_(lane_, shared_, checks_), ticker_(lane_), audit_heads_(lane_, shared.options, index_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
@@ -87,11 +88,10 @@ void LaneRunner::note_session(const Session& session) {
   w.u8(session.two_parts ? 1 : 0);
   for (const std::string& name : session.protocols) w.text(name);
   if (session.streams) w.text("streams");
-  if (session.share_macs) w.text(kShareMacs);
-  if (keeps_dropped_) w.text(kKeepsDropped);
-  if (session.repaired) {
+  for (const std::string& feature : session.features) w.text(feature);
+  if (session.newcomer) {
     w.text(kRepairSession);
-    w.u8(static_cast<std::uint8_t>(*session.repaired));
+    w.u8(static_cast<std::uint8_t>(*session.newcomer));
   }
   lane_.course().note(Course::Kind::kSession, {agreed});
 }
@@ -183,7 +183,7 @@ std::optional<std::string> LaneRunner::deviation() const {
 
 Result<void> LaneRunner::tick(const Link& link) {
   const bool at_work = !running_.empty();
-  note_load(at_work);
+  if (!at_work) note_load(false);  // else the tick before has noted it
   auto stepped =
       ticker_.step(*this, checks_.manages() || shares_.at_work() ? Ticker::kDiskTimeoutMs
                                                                  : Ticker::kReceiveTimeoutMs);
@@ -375,6 +375,7 @@ void LaneRunner::finish(Job& job, JobOutcome outcome) {
   job.running.answered = true;
   admission_.ended(job, lane_.rounds());
   ++answered_;
+  publish_counts();  // whoever has the answer may ask what it took
   std::string ends = std::move(outcome.ends_session);
   answers_.finish(job, *protocols_[job.running.protocol], std::move(outcome),
                   lane_.rounds() - job.running.first_round);
@@ -423,6 +424,11 @@ std::optional<LostCheck> LaneRunner::give_up() {
 void LaneRunner::publish() {
   figures_.rounds.add(1);
   shared_.counters.operation_rounds += running_.size();
+  // In full ticks alone: it takes as long as some of what a tick of few jobs is.
+  if (running_.empty() || ticks_ % kFullTickEvery == 0) publish_counts();
+}
+
+void LaneRunner::publish_counts() {
   published_.protocols(protocols_, answers_.cohort());
   if (garbling_) published_.garbling(garbling_->counts());
 }

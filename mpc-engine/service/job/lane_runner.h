@@ -85,6 +85,7 @@ class LaneRunner final : private Ticker::Owner {
   bool garbled(const Job& job) const;
   void finish(Job& job, JobOutcome outcome);
   void publish();
+  void publish_counts();
 
   LaneShared shared_;
   LaneFigures& figures_;

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "service/job/features.h"
+
 namespace tkdc {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr const char* kRefreshed = "shares have been refreshed: a new session be
 }  // namespace
 
 void LaneShares::join(const Session& session, const PairwiseKeys& keys) {
-  if (!session.share_macs || shared_.store.macs() == nullptr) return;
-  repaired_ = session.repaired;
+  if (!session.has(kShareMacs) || shared_.store.macs() == nullptr) return;
+  repaired_ = session.newcomer;
   macs_ = std::make_unique<ShareMacs>(lane_, *shared_.store.macs(), shared_.share_alarm,
                                       ShareMacs::Seat{shared_.options.installation, session.id, 0},
                                       keys_for(kShareMacs, keys));

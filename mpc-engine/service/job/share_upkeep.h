@@ -18,9 +18,6 @@
 
 namespace tkdc {
 
-// Which messages MACs on shares have, for the handshake: a change of them is another number.
-inline constexpr std::uint64_t kShareMacsFormat = 1;
-
 // A repair is the only one of its session, and of no other.
 enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2, kRefresh = 3, kRepair = 4 };
 constexpr bool is_share_task(std::uint8_t task, bool repair) {

@@ -10,6 +10,7 @@
 #include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/system_error.h"
+#include "service/job/features.h"
 #include "service/store/mac_table.h"
 #include "service/store/refresh_table.h"
 #include "service/store/repair_table.h"
@@ -110,17 +111,18 @@ bool RepairWatch::is_half_done() const {
 }
 
 // The certificate is still the one that this server goes by.
-std::optional<RepairOffer> RepairWatch::offer_under_lock() const {
-  if (!order_ || is_over() || is_half_done()) return std::nullopt;
+std::optional<NewcomerOffer> RepairWatch::offer_under_lock() const {
+  if (!config_.share_macs || !order_ || is_over() || is_half_done()) return std::nullopt;
   bool same = order_->party == config_.party && certificate_ == order_->certificate;
   for (const PeerEntry& peer : config_.peers)
     if (peer.party == order_->party)
       same = peer.certificate.certificate == order_->certificate && !peer.certificate.former;
   if (!same) return std::nullopt;
-  return RepairOffer{order_->party, digest_of(config_.installation, *order_)};
+  return NewcomerOffer{kRepairSession, kShareMacs, order_->party,
+                       digest_of(config_.installation, *order_)};
 }
 
-std::optional<RepairOffer> RepairWatch::offer() {
+std::optional<NewcomerOffer> RepairWatch::offer() {
   std::lock_guard lock(mutex_);
   return offer_under_lock();
 }

@@ -57,7 +57,7 @@ class RepairWatch {
   // read. The server does not start.
   Result<void> load();
   // Any thread.
-  std::optional<RepairOffer> offer();
+  std::optional<NewcomerOffer> offer();
   // "approve PARTY SHA256", "accept SHA256", "cancel" or "status": the state as JSON. Error: not
   // understood, or not possible.
   Result<std::string> ask(const std::string& words);
@@ -77,7 +77,7 @@ class RepairWatch {
   bool is_half_done() const;
   void note_certificates();
   std::uint32_t refresh_epoch() const;
-  std::optional<RepairOffer> offer_under_lock() const;
+  std::optional<NewcomerOffer> offer_under_lock() const;
   std::string state() const;
 
   const ServerConfig& config_;

@@ -239,7 +239,7 @@ std::string Server::session_text(const std::string& id, const Session& session) 
     text += "epoch " + std::to_string(session.epoch) + ", " + std::to_string(session.lanes.size()) +
             " lanes, " + (session.representation == Representation::kBytes ? "bytes" : "planes") +
             ", zero-shares by " + zero_generator_name(session.zero_generator);
-  if (session.repaired) text += ", for the repair of server " + std::to_string(*session.repaired);
+  if (session.newcomer) text += ", for the repair of server " + std::to_string(*session.newcomer);
   return text + ", records by " + tls_library().records + ", security " +
          security_name(config_.security);
 }
@@ -270,9 +270,9 @@ void Server::session_up(const Session& session) {
     if (party != session.party)
       event["peers"].push_back(
           peer_json(party, audit_head_of(session.notes[static_cast<std::size_t>(party)])));
-  if (session.repaired) event["repaired"] = *session.repaired;
+  if (session.newcomer) event["repaired"] = *session.newcomer;
   audit(event.dump());
-  if (!session.repaired) repair_->session_up();
+  if (!session.newcomer) repair_->session_up();
 }
 
 void Server::close_latch(const std::string& deviation) {

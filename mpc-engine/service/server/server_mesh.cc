@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "rep3/unit/offers.h"
 #include "service/garbled/lane_garbling.h"
+#include "service/job/features.h"
 #include "service/job/limits.h"
 #include "service/pair/pair_offer.h"
 #include "service/server/protocols.h"
@@ -40,9 +41,10 @@ void Server::add_options_of_three(MeshOptions& options) {
   options.representation = preferred_representation(config_.backend, config_.security);
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
-  options.keeps_dropped = config_.keep_dropped_days > 0;
-  options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
-  options.repair = [this] { return repair_->offer(); };
+  if (config_.share_macs) options.features.push_back({kShareMacs, kShareMacsFormat});
+  if (config_.keep_dropped_days > 0)
+    options.features.push_back({kKeepsDropped, kKeepsDroppedFormat});
+  options.newcomer = [this] { return repair_->offer(); };
   options.protocols = described(protocols_);
   if (config_.garbling.use != GarblingOptions::Use::kNever)
     options.streamed = LaneGarbling::offered(config_.garbling);

@@ -203,7 +203,8 @@ Result<void> is_right(const PairWork& work, const nlohmann::json& report, std::s
   for (std::size_t k = 0; k < inputs.size(); ++k)
     slots[k] = 0 - static_cast<circuit::Slice>(inputs[k]);
   circuit::execute(work.plain, slots);
-  auto taken = pair::combine(bits_of(first["outputs"][job]), bits_of(second["outputs"][job]), pad);
+  auto taken =
+      pair::output_of_both(bits_of(first["outputs"][job]), bits_of(second["outputs"][job]), pad);
   if (!taken) return taken.error();
   for (std::size_t k = 0; k < taken->size(); ++k)
     if ((*taken)[k] != (circuit::output_slice(work.plain, slots, k) & 1))

@@ -88,7 +88,7 @@ Outcome Rogue::settle(Replies3 replies) {
     if (!replies[party]) return failure(TKDC_STATUS_UNAVAILABLE, "no answer");
     all[party] = std::move(*replies[party]);
   }
-  return combine(all, 0, kMaxInputBytes);
+  return joint_outcome(all, 0, kMaxInputBytes);
 }
 
 }  // namespace tkdc::agent

@@ -25,7 +25,7 @@ std::array<JobReply, 3> statuses(tkdc_status a, tkdc_status b, tkdc_status c) {
 
 tkdc_status outcome_of(tkdc_status a, tkdc_status b, tkdc_status c) {
   auto replies = statuses(a, b, c);
-  Outcome outcome = combine(replies, 12, 12);
+  Outcome outcome = joint_outcome(replies, 12, 12);
   EXPECT_TRUE(outcome.output.empty());
   EXPECT_FALSE(outcome.message.empty());
   return outcome.status;
@@ -33,7 +33,7 @@ tkdc_status outcome_of(tkdc_status a, tkdc_status b, tkdc_status c) {
 
 TEST(Combine, AddsTheComponents) {
   auto replies = good_replies();
-  Outcome outcome = combine(replies, 12, 12);
+  Outcome outcome = joint_outcome(replies, 12, 12);
   EXPECT_EQ(outcome.status, TKDC_STATUS_OK) << outcome.message;
   EXPECT_EQ(outcome.output, SecretVector(12, 7));
 }
@@ -42,26 +42,26 @@ TEST(Combine, AWrongDigestOrComponentNamesBothHolders) {
   for (std::size_t party = 0; party < 3; ++party) {
     auto replies = good_replies();
     replies[party].output[3] ^= 1;
-    Outcome outcome = combine(replies, 12, 12);
+    Outcome outcome = joint_outcome(replies, 12, 12);
     EXPECT_EQ(outcome.status, TKDC_STATUS_INCONSISTENT);
     EXPECT_TRUE(outcome.output.empty());
     EXPECT_NE(outcome.message.find(std::to_string(party)), std::string::npos);
 
     replies = good_replies();
     replies[party].next_output[0] ^= 1;
-    EXPECT_EQ(combine(replies, 12, 12).status, TKDC_STATUS_INCONSISTENT);
+    EXPECT_EQ(joint_outcome(replies, 12, 12).status, TKDC_STATUS_INCONSISTENT);
   }
 }
 
 TEST(Combine, OutputsOfOtherLengthsAreRefused) {
   auto replies = good_replies();
-  EXPECT_EQ(combine(replies, 13, 20).status, TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(joint_outcome(replies, 13, 20).status, TKDC_STATUS_INCONSISTENT);
   replies = good_replies();
-  EXPECT_EQ(combine(replies, 0, 11).status, TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(joint_outcome(replies, 0, 11).status, TKDC_STATUS_INCONSISTENT);
   replies = good_replies();
   replies[1].output.pop_back();
   replies[0].next_output = output_digest(replies[1].output);
-  EXPECT_EQ(combine(replies, 11, 12).status, TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(joint_outcome(replies, 11, 12).status, TKDC_STATUS_INCONSISTENT);
 }
 
 TEST(Combine, TheMostTellingStatusWins) {
@@ -114,21 +114,21 @@ TEST(Combine, WhatTwoServersSayIsSo) {
 TEST(Combine, TheOddOneIsNamed) {
   auto replies = good_replies();
   replies[1].status = TKDC_STATUS_DENIED;
-  EXPECT_NE(combine(replies, 0, 20).message.find("server 1 is faulty or changed"),
+  EXPECT_NE(joint_outcome(replies, 0, 20).message.find("server 1 is faulty or changed"),
             std::string::npos);
   replies = good_replies();
   replies[0].status = replies[1].status = TKDC_STATUS_INTEGRITY;
-  EXPECT_NE(combine(replies, 0, 20).message.find("server 2 is faulty or changed"),
+  EXPECT_NE(joint_outcome(replies, 0, 20).message.find("server 2 is faulty or changed"),
             std::string::npos);
   replies = good_replies();
   replies[2].status = TKDC_STATUS_UNAVAILABLE;
-  EXPECT_EQ(combine(replies, 0, 20).message.find("changed"), std::string::npos)
+  EXPECT_EQ(joint_outcome(replies, 0, 20).message.find("changed"), std::string::npos)
       << "it may have been late";
   // A server may tell the two others different verdicts: neither of them is accused.
   replies = good_replies();
   replies[0].status = replies[1].status = TKDC_STATUS_DENIED;
   replies[2].status = TKDC_STATUS_LIMIT;
-  const Outcome mixed = combine(replies, 0, 20);
+  const Outcome mixed = joint_outcome(replies, 0, 20);
   EXPECT_EQ(mixed.message.find("server 2 is faulty"), std::string::npos);
   EXPECT_EQ(mixed.status, TKDC_STATUS_DENIED);
   EXPECT_TRUE(mixed.fault) << "but it is logged";
@@ -139,10 +139,10 @@ TEST(Combine, OneCauseIsTold) {
   auto replies = statuses(TKDC_STATUS_LIMIT, TKDC_STATUS_LIMIT, TKDC_STATUS_LIMIT);
   replies[0].message = replies[1].message = "";
   replies[2].message = "this key is asked for too often";
-  EXPECT_EQ(combine(replies, 12, 12).message, "server 2: this key is asked for too often");
+  EXPECT_EQ(joint_outcome(replies, 12, 12).message, "server 2: this key is asked for too often");
   replies = statuses(TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE);
   for (JobReply& reply : replies) reply.message = tkdc_status_text(TKDC_STATUS_UNAVAILABLE);
-  EXPECT_EQ(combine(replies, 12, 12).message, tkdc_status_text(TKDC_STATUS_UNAVAILABLE));
+  EXPECT_EQ(joint_outcome(replies, 12, 12).message, tkdc_status_text(TKDC_STATUS_UNAVAILABLE));
 }
 
 TEST(Combine, ListsOfKeysHaveToBeTheSame) {

@@ -9,6 +9,7 @@
 // there the same lies lead to packets that must not leave, so that the tests would see them.
 #include "attack/guarded.h"
 #include "attack/two_faced.h"
+#include "service/job/features.h"
 
 namespace tkdc {
 namespace {
@@ -269,7 +270,7 @@ TEST(Decisions, AuditHeads) {
 // One is to deal while two audit: seen before either begins.
 TEST(Decisions, WorkOnShares) {
   Realm realm(1);
-  realm.servers.session_edit = [](int, Session& session) { session.share_macs = true; };
+  realm.servers.session_edit = [](int, Session& session) { session.features = {kShareMacs}; };
   realm.servers.service(1).ask_shares(ShareTask::kAudit);
   auto edit = [](int from, int to, LaneControl& said) {
     if (from != 1 || to != 2 || !said.share_task) return false;
@@ -291,7 +292,7 @@ TEST(Decisions, SessionParameters) {
   const std::pair<const char*, std::function<void(Session&)>> parameters[] = {
       {"epoch", [](Session& session) { session.epoch += 1; }},
       {"id", [](Session& session) { session.id[0] ^= 1; }},
-      {"MACs on shares", [](Session& session) { session.share_macs = !session.share_macs; }},
+      {"MACs on shares", [](Session& session) { session.features.push_back(kShareMacs); }},
       {"two parts", [](Session& session) { session.two_parts = !session.two_parts; }},
       {"protocols", [](Session& session) { session.protocols.push_back("plaintext"); }},
   };

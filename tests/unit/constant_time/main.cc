@@ -401,7 +401,7 @@ bool agent_combines() {
   }
   for (std::size_t p = 0; p < 3; ++p)
     replies[p].next_output = output_digest(replies[(p + 1) % 3].output);
-  const agent::Outcome outcome = agent::combine(replies, 100, 100);
+  const agent::Outcome outcome = agent::joint_outcome(replies, 100, 100);
   const bool done = outcome.status == TKDC_STATUS_OK && is_secret(outcome.output);
   std::printf("agent combines: %s\n", done ? "ran" : "FAILED");
   return done;

@@ -119,7 +119,7 @@ class TablesEnctype : public testing::TestWithParam<std::uint32_t>, protected pa
     };
     const auto outcome = pair::with_sessions(server(0), server(1), 0, {}, {});
     EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
-    auto taken = pair::combine(answers[0], answers[1], pad);
+    auto taken = pair::output_of_both(answers[0], answers[1], pad);
     return taken ? pair::packed(*taken) : Bytes();
   }
 };

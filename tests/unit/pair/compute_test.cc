@@ -146,14 +146,14 @@ TEST(Pair, OutputsThatOnlyTheAgentCanRead) {
   inputs.insert(inputs.end(), pad.begin(), pad.end());
   Computed out;
   ASSERT_TRUE(compute_pair(circuit, inputs, out).ok());
-  auto taken = combine(out.outputs[0], out.outputs[1], pad);
+  auto taken = output_of_both(out.outputs[0], out.outputs[1], pad);
   ASSERT_TRUE(taken.ok());
   EXPECT_EQ(*taken, y);
   out.outputs[1][3] ^= 1;
-  EXPECT_NE(combine(out.outputs[0], out.outputs[1], pad).error().message.find("differently"),
+  EXPECT_NE(output_of_both(out.outputs[0], out.outputs[1], pad).error().message.find("differently"),
             std::string::npos);
   out.outputs[1].pop_back();
-  EXPECT_FALSE(combine(out.outputs[0], out.outputs[1], pad).ok());
+  EXPECT_FALSE(output_of_both(out.outputs[0], out.outputs[1], pad).ok());
 }
 
 // A bare output is what it is without a pad; a masked one is moved by its own bits of the pad, in

@@ -48,7 +48,7 @@ struct Job {
 
   // What the agent takes; nothing where it takes nothing.
   Bits taken() const {
-    auto y = combine(outputs[0], outputs[1], pad);
+    auto y = output_of_both(outputs[0], outputs[1], pad);
     return y ? *y : Bits();
   }
 

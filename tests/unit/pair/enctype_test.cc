@@ -48,9 +48,10 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t>, protected Stor
     };
     const Outcome outcome = with_sessions(server(0), server(1), 0, {}, {});
     EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
-    auto taken = combine(answers[0], answers[1], pad);
+    auto taken = output_of_both(answers[0], answers[1], pad);
     answers[1][7] ^= 1;
-    EXPECT_FALSE(combine(answers[0], answers[1], pad).ok()) << "a server that answers wrongly";
+    EXPECT_FALSE(output_of_both(answers[0], answers[1], pad).ok())
+        << "a server that answers wrongly";
     return taken ? packed(*taken) : Bytes();
   }
 };

@@ -50,7 +50,7 @@ class AgreementTest : public testing::Test {
         inputs.party = p;
         inputs.session.fill(1);
         inputs.transcript.fill(transcript_[p]);
-        inputs.repaired = repaired_;
+        inputs.newcomer = newcomer_;
         inputs.advice.inventories = "mend that one";
         inputs.advice.epoch_not_believed = "or raise it";
         inputs.advice.epochs_used_up = "begin anew";
@@ -88,7 +88,7 @@ class AgreementTest : public testing::Test {
   std::uint32_t epoch_[3]{};
   std::uint8_t transcript_[3] = {7, 7, 7};
   std::uint32_t per_day_ = EpochLedger::kPerDay;
-  std::optional<int> repaired_;
+  std::optional<int> newcomer_;
   int deadline_ms_ = 2'000;
   std::mutex mutex_;
   std::string log_;
@@ -97,18 +97,18 @@ class AgreementTest : public testing::Test {
 };
 
 // It has nothing yet: the two others are to be alike, whichever it is.
-TEST_F(AgreementTest, ARepairLeavesOutWhoIsRepaired) {
+TEST_F(AgreementTest, ANewcomerIsLeftOut) {
   for (int p : {0, 2}) {
     prepare(p, 1);
     commit(p, 1);
   }
   EXPECT_NE(run().find("the inventory of party 1 differs"), std::string::npos);
-  repaired_ = 1;
+  newcomer_ = 1;
   EXPECT_EQ(run(), "");
   // The control: with another one's name on it, or where the two differ, there is no session.
-  repaired_ = 0;
+  newcomer_ = 0;
   EXPECT_NE(run(), "");
-  repaired_ = 1;
+  newcomer_ = 1;
   prepare(0, 2);
   commit(0, 2);
   const std::string errors = run();

@@ -145,22 +145,6 @@ TEST(Mesh, TwoPartsAreAllowedByAllThreeOrNot) {
   }
 }
 
-// It stands among the protocols, where a release that has none passes it over.
-TEST(Mesh, SharesHaveMacsWhereAllThreeOfferThemAlike) {
-  for (int without : {-1, 0, 1, 2})
-    for (std::uint64_t other : {0u, 9u}) {
-      Trio trio(1);
-      for (int p = 0; p < 3; ++p) trio.options(p).share_macs = p == without ? other : 7;
-      auto sessions = trio.establish();
-      ASSERT_EQ(trio.errors(), "");
-      for (const auto& session : sessions) {
-        EXPECT_EQ(session->share_macs, without == -1) << without;
-        EXPECT_EQ(std::ranges::count(session->protocols, kShareMacs), 0);
-        EXPECT_FALSE(session->protocols.empty());
-      }
-    }
-}
-
 TEST(ZeroGenerator, TheRuleOverAllOffers) {
   using enum ZeroOffer;
   constexpr ZeroOffer kAll[] = {kAesCtr, kChaCha20, kAesCtrOnly, kChaCha20Only};

@@ -277,7 +277,7 @@ TEST(PairMesh, APeerOfThreeServersIsToldApart) {
     auto waits = std::async(std::launch::async, [&] { return (*three)->establish(); });
     const std::string said[] = {(*two)->establish().error().message, waits.get().error().message};
     for (const std::string& text : said) {
-      EXPECT_TRUE(says(text, "a realm of")) << text;
+      EXPECT_TRUE(says(text, "sessions of")) << text;
       EXPECT_TRUE(says(text, "set parties")) << text;
     }
   }

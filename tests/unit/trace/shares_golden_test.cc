@@ -77,6 +77,20 @@ TEST_F(SharesGolden, DealtAndAudited) {
   }
 }
 
+// What a key's making adds to the octets of management_golden_test.cc: admission, and its MACs.
+TEST_F(SharesGolden, AKeyIsMadeAndRemoved) {
+  start();
+  e_->leader_last = true;
+  e_->ring_of_next_session(ring_);
+  new_session(true);
+  settled(*e_);
+  ring_->begin();
+  const KeyRef key = e_->make_key("alice@A.TEST", 18, Bytes(32, 1));
+  EXPECT_EQ(e_->run({TKDC_OP_DESTROY, key, 0, {}, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
+  settled(*e_);
+  expect_later("management-lane", ring_->end());
+}
+
 TEST_F(SharesGolden, Refreshed) {
   start();
   new_session(true);

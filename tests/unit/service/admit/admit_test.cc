@@ -167,19 +167,19 @@ TEST(Admission, VerdictsCombineAlikeInEveryOrder) {
   for (Verdict a : kAll)
     for (Verdict b : kAll)
       for (Verdict c : kAll) {
-        Verdict v = combine(a, b, c);
-        EXPECT_EQ(v, combine(c, a, b));
-        EXPECT_EQ(v, combine(b, a, c));
+        Verdict v = joint_verdict(a, b, c);
+        EXPECT_EQ(v, joint_verdict(c, a, b));
+        EXPECT_EQ(v, joint_verdict(b, a, c));
         EXPECT_EQ(v == kAdmit, a == kAdmit && b == kAdmit && c == kAdmit);
       }
 }
 
 TEST(Admission, OneServerAloneCannotSayThatThereIsNoSuchKey) {
   constexpr Verdict kNone = TKDC_STATUS_UNKNOWN_KEY;
-  EXPECT_EQ(combine(kNone, kNone, kNone), kNone);
-  EXPECT_EQ(combine(kNone, kAdmit, kNone), kNone);
-  EXPECT_EQ(combine(kAdmit, kNone, kAdmit), TKDC_STATUS_INCONSISTENT);
-  EXPECT_EQ(combine(kAdmit, kNone, kMissing), kMissing) << "it waits for the third";
+  EXPECT_EQ(joint_verdict(kNone, kNone, kNone), kNone);
+  EXPECT_EQ(joint_verdict(kNone, kAdmit, kNone), kNone);
+  EXPECT_EQ(joint_verdict(kAdmit, kNone, kAdmit), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(joint_verdict(kAdmit, kNone, kMissing), kMissing) << "it waits for the third";
 }
 
 // Or that a password is wrong, which locks accounts.
@@ -187,12 +187,14 @@ TEST(Admission, OneServerAloneRefusesNothingForAll) {
   for (tkdc_status one : {TKDC_STATUS_INTEGRITY, TKDC_STATUS_DENIED, TKDC_STATUS_UNKNOWN_KEY,
                           TKDC_STATUS_BAD_REQUEST}) {
     const auto no = static_cast<Verdict>(one);
-    EXPECT_EQ(combine(kAdmit, no, kAdmit), TKDC_STATUS_INCONSISTENT);
-    EXPECT_EQ(combine(no, no, kAdmit), no);
-    EXPECT_EQ(combine(no, no, no), no);
+    EXPECT_EQ(joint_verdict(kAdmit, no, kAdmit), TKDC_STATUS_INCONSISTENT);
+    EXPECT_EQ(joint_verdict(no, no, kAdmit), no);
+    EXPECT_EQ(joint_verdict(no, no, no), no);
   }
-  EXPECT_EQ(combine(TKDC_STATUS_INTEGRITY, TKDC_STATUS_DENIED, kAdmit), TKDC_STATUS_INCONSISTENT);
-  EXPECT_EQ(combine(kAdmit, TKDC_STATUS_LIMIT, kAdmit), TKDC_STATUS_LIMIT) << "each for itself";
+  EXPECT_EQ(joint_verdict(TKDC_STATUS_INTEGRITY, TKDC_STATUS_DENIED, kAdmit),
+            TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(joint_verdict(kAdmit, TKDC_STATUS_LIMIT, kAdmit), TKDC_STATUS_LIMIT)
+      << "each for itself";
 }
 
 TEST(Admission, WhatIsNoVerdictIsNotRead) {

@@ -19,7 +19,7 @@ class DroppedKeys : public testing::Test {
             options.may_give_back = [this, p](const KeyRecord&) { return allowed[p].load(); };
             options.given_back = [this, p](const KeyId&) { allowed[p] = false; };
           }) {
-    s.session_edit = [](int, Session& session) { session.keeps_dropped = true; };
+    s.session_edit = [](int, Session& session) { session.features = {kKeepsDropped}; };
     s.restart(2, [](int) {});
     key = s.make_key(kHost, 18, {});
   }

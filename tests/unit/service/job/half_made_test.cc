@@ -2,6 +2,7 @@
 // A disk that fails between the steps of a change of keys. The session ends, and what starts the
 // next one settles it: no session serves from stores that differ.
 #include "link/socket.h"
+#include "service/job/features.h"
 #include "session/agreement.h"
 #include "three_services.h"
 
@@ -145,7 +146,7 @@ TEST_P(HalfMade, OneThatIsTakenBackEndsNone) {
 
 // Of keys that sessions keep: dropped, given back and purged by all three or by none.
 TEST_P(HalfMade, ChangesOfADroppedKeyAreSettledToo) {
-  s.session_edit = [](int, Session& session) { session.keeps_dropped = true; };
+  s.session_edit = [](int, Session& session) { session.features = {kKeepsDropped}; };
   s.restart(2, [](int) {});
   const KeyRef key = s.make_key(kHost, 18, {});
   const std::pair<tkdc_wire_op, const char*> changes[] = {

@@ -128,7 +128,7 @@ Verdict judged(tkdc_status own, const JobRequest& request, AgentRole role,
   const JobDigests mine = digest_job(request, role, record, 0);
   const AdmissionStatement prev{kAdmit, mine.opened, mine.component[0]};
   const AdmissionStatement next{kAdmit, mine.opened, mine.component[1]};
-  return combine(judge(static_cast<Verdict>(own), mine, prev, next), kAdmit, kAdmit);
+  return joint_verdict(judge(static_cast<Verdict>(own), mine, prev, next), kAdmit, kAdmit);
 }
 
 std::vector<std::uint32_t> usages_tried() {

@@ -3,6 +3,7 @@
 // read: for tests of what is done with all shares.
 #pragma once
 
+#include "service/job/features.h"
 #include "service/store/mac_table.h"
 #include "three_services.h"
 
@@ -50,7 +51,10 @@ class Shares : public testing::Test {
   // Sessions have MACs from the next one on, or have none.
   void new_session(
       bool macs, const std::function<void(int)>& meanwhile = [](int) {}) {
-    e_->session_edit = [macs](int, Session& session) { session.share_macs = macs; };
+    e_->session_edit = [macs](int, Session& session) {
+      session.features.clear();
+      if (macs) session.features.push_back(kShareMacs);
+    };
     e_->restart(++epoch_, meanwhile);
     // What is asked before it has begun is done in it, and ends no session.
     for (int p = 0; p < 3; ++p)

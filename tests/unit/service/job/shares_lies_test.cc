@@ -3,6 +3,7 @@
 // others store of it proves what they hold.
 #include <atomic>
 
+#include "service/job/features.h"
 #include "three_services.h"
 
 namespace tkdc {
@@ -59,7 +60,7 @@ TEST(SharesUnderALie, WhatIsStoredProvesWhatIsHeld) {
     e.make_key("bob@A.TEST", 18, some_bytes(32));
     e.stop_session();
     for (int p = 0; p < 3; ++p) EXPECT_EQ(e.store(p).macs()->rows(), 0u);
-    e.session_edit = [](int, Session& session) { session.share_macs = true; };
+    e.session_edit = [](int, Session& session) { session.features = {kShareMacs}; };
     e.restart(2, [](int) {});
     e.close_links("a session with a liar follows");
     e.join();

@@ -30,8 +30,8 @@ class SharesRepair : public Shares {
     stop();
     e_->all_end = true;
     e_->session_edit = [this](int, Session& session) {
-      session.share_macs = true;
-      session.repaired = lost_;
+      session.features = {kShareMacs};
+      session.newcomer = lost_;
     };
     e_->ring_of_next_session(ring);
     e_->restart(++epoch_, [&](int p) {

@@ -349,7 +349,7 @@ class TwoServices {
       return pair::unpacked(reply.output, 8 * reply.output.size());
     };
     out.alike = out.reply[0].output == out.reply[1].output;
-    if (auto taken = pair::combine(bits(out.reply[0]), bits(out.reply[1]), pad))
+    if (auto taken = pair::output_of_both(bits(out.reply[0]), bits(out.reply[1]), pad))
       out.output = pair::packed(*taken);
     return out;
   }

@@ -68,7 +68,12 @@ release:
 
 packages:
 	@./bootstrap --packages
+ifdef CUDA
+	@./bootstrap --cuda
+	root=$(or $(CUDA_ROOT),$$(cuda/fetch-toolkit)) && JOBS=$(JOBS) TKDC_CUDA_ROOT="$$root" $(NICE) config/debian/make build/packages
+else
 	JOBS=$(JOBS) $(NICE) config/debian/make build/packages
+endif
 	lintian --fail-on error,warning --info build/packages/*.changes
 
 # Everything that the packages hold; systemd and krb5 look for it with PREFIX=/usr.

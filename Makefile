@@ -43,7 +43,7 @@ help:
 	@echo 'make gpu-report      everything promised of a GPU, measured there in ten minutes; table and JSON'
 	@echo 'make gpu-bundle      its programs with their libraries, for a machine that cannot build'
 	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
-	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages'
+	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages; CUDA=1: and tkdc-server-cuda'
 	@echo 'make packages-test | packages-compare    on a host with systemd; built twice and compared'
 	@echo 'make repository KEY=FINGERPRINT    a signed apt repository of them, in build/repository'
 	@echo 'make rollout-test    hosts installed by Ansible, and what happens to them; collection: its file'
@@ -68,7 +68,12 @@ release:
 
 packages:
 	@./bootstrap --packages
+ifdef CUDA
+	@./bootstrap --cuda
+	root=$(or $(CUDA_ROOT),$$(cuda/fetch-toolkit)) && JOBS=$(JOBS) TKDC_CUDA_ROOT="$$root" $(NICE) config/debian/make build/packages
+else
 	JOBS=$(JOBS) $(NICE) config/debian/make build/packages
+endif
 	lintian --fail-on error,warning --info build/packages/*.changes
 
 # Everything that the packages hold; systemd and krb5 look for it with PREFIX=/usr.

@@ -150,7 +150,7 @@ class EpochKeys : public Refresh {
   }
   // As the handshake settles it. All is of one epoch then, and no key is left over.
   void settles(bool commits, bool session_begins) {
-    open();
+    ASSERT_NO_FATAL_FAILURE(open());
     const EntryId entry = store_->refresh()->entry();
     if (std::ranges::count(store_->prepared().value(), entry) > 0) {
       const auto settled = commits ? store_->commit(entry) : store_->abandon(entry);
@@ -162,7 +162,9 @@ class EpochKeys : public Refresh {
     }
     const std::uint32_t is = version(1);
     for (std::uint32_t n = 2; n <= 3; ++n) EXPECT_EQ(version(n), is);
-    EXPECT_TRUE(std::ranges::equal(store_->macs()->keys().value(), mac_keys_));
+    const auto mac_keys = store_->macs()->keys();
+    ASSERT_TRUE(mac_keys.ok()) << mac_keys.error().message;
+    EXPECT_TRUE(std::ranges::equal(*mac_keys, mac_keys_));
     auto page = store_->macs()->page(std::nullopt, 10);
     ASSERT_TRUE(page.ok()) << page.error().message;
     for (const StoredKey& one : *page) {
@@ -295,7 +297,7 @@ TEST_F(EpochKeys, TheWayBackIsOpenUntilASessionHasBegun) {
   ASSERT_TRUE(store_->refresh()->undo_refresh().ok());
   ASSERT_EQ(epochs(), 1u);
   EXPECT_EQ(keys().epochs.at(0).id, before) << "the new one is gone";
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   EXPECT_EQ(version(1), 1u);
 }
 
@@ -306,7 +308,7 @@ TEST_F(EpochKeys, AFullDiskWhereTheKeysAre) {
   auto begun = store_->refresh()->begin();
   ASSERT_FALSE(begun.ok());
   EXPECT_NE(begun.error().message.find("cannot write"), std::string::npos);
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   fs::remove(file("keys.new"));
   ASSERT_TRUE(refresh_to_commit(*store_, all(2)).ok());
   ASSERT_TRUE(store_->refresh()->begun_with().ok());
@@ -334,7 +336,7 @@ TEST_F(EpochKeys, WhatNothingNamesGoesWhenTheStoreIsOpened) {
   open();
   ASSERT_EQ(epochs(), 1u);
   EXPECT_EQ(keys().epochs.at(0).id, is);
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
 }
 
 // By it a release that knows no such keys refuses the store, and reads it again where none is left.
@@ -359,7 +361,7 @@ TEST_F(EpochKeys, AStoreOfOneLevelIsRefreshedWithoutThem) {
   without_keyring();
   fill();
   ASSERT_TRUE(refresh_to_end(*store_, all(2)).ok());
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   EXPECT_EQ(version(1), 2u);
   EXPECT_FALSE(fs::exists(file("keys")));
   EXPECT_EQ(store_format(), 3);
@@ -376,17 +378,17 @@ TEST_F(EpochKeys, TheStoresKeysAreChangedBesideThem) {
   open();
   SecretBuffer next = draw_store_key();
   ASSERT_TRUE(store_->begin_rekey(key_, next).ok());
-  settles(true, false);  // and opens in between
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));  // and opens in between
   RekeyAt at;
   ASSERT_TRUE(store_->begin_rekey(key_, next).ok());
   ASSERT_EQ(store_->rewrite(4, at).value(), 4u);
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   ASSERT_TRUE(store_->begin_rekey(key_, next).ok());
   at = {};
   while (store_->rewrite(4, at).value() > 0) continue;
   ASSERT_TRUE(store_->end_rekey(next).ok());
   key_ = std::move(next);
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   store_.reset();
   EXPECT_EQ(epochs(), 2u);
   EXPECT_EQ(opening(rows, keys()), 0u);
@@ -396,7 +398,7 @@ TEST_F(EpochKeys, TheStoresKeysAreChangedBesideThem) {
   EXPECT_EQ(opening(now, before), 0u);
   open();
   ASSERT_TRUE(store_->refresh()->undo_refresh().ok());
-  settles(true, false);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
   EXPECT_EQ(version(1), 1u);
 }
 

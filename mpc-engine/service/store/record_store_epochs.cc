@@ -69,7 +69,11 @@ Result<void> RecordStore::begin_next(const char* step, Refresh next,
   next.other = Other::kNothing;
   next.other_key = {};
   epoch_keys_ = two_levels_;
-  if (auto begun = change_refresh(step, next, empty); !begun.ok() || !two_levels_) return begun;
+  auto begun = change_refresh(step, next, [&](Txn& txn) {
+    const int rc = empty(txn);
+    return rc == 0 ? keep_mac_keys(txn, row_ciphers()->serving()) : rc;
+  });
+  if (!begun.ok() || !two_levels_) return begun;
   StoreKeys keys = needed_keys();
   next.other_key = keys.epochs.emplace_back(draw_epoch_key()).id;
   if (auto written = write_epoch_keys(std::move(keys)); !written.ok()) return written;

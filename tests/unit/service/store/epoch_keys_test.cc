@@ -301,6 +301,19 @@ TEST_F(EpochKeys, TheWayBackIsOpenUntilASessionHasBegun) {
   EXPECT_EQ(version(1), 1u);
 }
 
+// Shares of before may be there still, and MAC keys under their key.
+TEST_F(EpochKeys, TheNextRefreshBeginsBeforeTheLastOneIsTidied) {
+  fill();
+  ASSERT_TRUE(refresh_to_commit(*store_, all(2)).ok());
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
+  ASSERT_TRUE(store_->refresh()->begin().ok());
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
+  ASSERT_TRUE(refresh_to_end(*store_, all(3)).ok());
+  EXPECT_EQ(epochs(), 1u);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
+  EXPECT_EQ(version(1), 3u);
+}
+
 // Whoever cannot write `keys` refreshes nothing, and says so where a key stays that should go.
 TEST_F(EpochKeys, AFullDiskWhereTheKeysAre) {
   fill();

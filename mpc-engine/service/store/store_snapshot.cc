@@ -223,6 +223,7 @@ Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue
     if (table == Tables::kMeta && std::ranges::equal(name, meta::kRefresh)) {
       StoredRefresh refresh;
       if (!decode_refresh(plain, refresh)) return damaged("the refresh epoch");
+      if (refresh.is.epoch == 0) return {};  // it says keys of this store alone
       const Bytes bare = encode_refresh({refresh.is});
       return see({kind, name, value.subspan(1, value[0]), bare});
     }

@@ -128,6 +128,34 @@ def test_kill_9_leaves_all_or_none(realm, party):
     assert tkdc(realm, party, "shares", "audit").returncode == GOOD
 
 
+def test_a_data_file_of_before_does_not_open_with_the_keys_of_after(realm):
+    store = realm.server_directory(0) / "store"
+    realm.daemons["server0"].stop()
+    before, keys = (store / "data.mdb").read_bytes(), (store / "keys").read_bytes()
+    realm.start_server(0)
+    wait_for_session(realm)
+    assert tkdc(realm, 1, "refresh").returncode == GOOD
+    wait_until(lambda: settled(realm), SETTLED_S, "the refresh's end")
+
+    def old_key_is_gone():
+        now = (store / "keys").read_bytes()
+        return now != keys and len(now) == len(keys)
+
+    wait_until(old_key_is_gone, SETTLED_S, "the end of the old key")
+    realm.daemons["server0"].stop()
+    after = (store / "data.mdb").read_bytes()
+    (store / "data.mdb").write_bytes(before)
+    log = realm.logs / "server0.log"
+    realm.start_server(0, wait=False)
+    wait_until(lambda: "lacks the key that shares of this store are under" in log.read_text(),
+               SETTLED_S, "why it does not start")
+    realm.daemons["server0"].stop()
+    (store / "data.mdb").write_bytes(after)
+    realm.start_server(0)
+    wait_for_session(realm)
+    log_in(realm, "u3")
+
+
 def test_what_a_session_has_begun_with_is_not_undone(realm):
     wait_until(lambda: all(one.get("session_up") for one in status(realm)), SETTLED_S, "a session")
     running = tkdc(realm, 0, "refresh", "--undo")

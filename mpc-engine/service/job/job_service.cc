@@ -5,6 +5,7 @@
 
 #include "service/job/features.h"
 #include "service/job/lane_runner.h"
+#include "service/lifecycle/mac_keyring.h"
 #include "service/store/refresh_table.h"
 
 namespace tkdc {
@@ -166,8 +167,19 @@ class JobServiceOnLanes final : public JobService {
   std::uint32_t refresh_epoch() {
     return store_.refresh() != nullptr ? store_.refresh()->state().epoch : 0;
   }
+  // Before tidy(), which puts those that are left under the key of the present epoch.
+  Result<void> forget_former_mac_keys() {
+    if (store_.macs() == nullptr) return {};
+    MacKeyring keyring(*store_.macs());
+    if (auto loaded = keyring.load(); !loaded.ok()) return {};  // lane 0 says so
+    return keyring.keep_only_of(refresh_epoch());
+  }
   void tidy_store() {
     if (store_.refresh() == nullptr || SteadyClock::now() < tidy_again_) return;
+    {
+      std::lock_guard lock(lanes_mutex_);
+      if (!session_up_) return;
+    }
     auto tidied = store_.refresh()->tidy();
     if (tidied.ok()) return;
     tidy_again_ = SteadyClock::now() + kTidyAgain;
@@ -248,8 +260,10 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   clocks_.forget();
   // Each server has heard from both others that their stores are of the same refresh.
   // In a repair one of them has none.
-  if (store_.refresh() != nullptr && !session.newcomer)
+  if (store_.refresh() != nullptr && !session.newcomer) {
     if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
+    if (auto forgotten = forget_former_mac_keys(); !forgotten.ok()) return forgotten;
+  }
   std::lock_guard lock(lanes_mutex_);
   LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
                     agents_garbled_, seals_,       preauth_,     equals_, half_done_,

@@ -2,6 +2,7 @@
 #include "service/store/keyring.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,13 +16,21 @@
 namespace tkdc {
 namespace {
 
-constexpr std::string_view kMagic = "tkdc store keys 1\n";
-constexpr std::string_view kRingLabel = "tkdc store keyring 1";
+constexpr std::string_view kMagic = "tkdc store keys 1\n", kMagicEpochs = "tkdc store keys 2\n";
+constexpr std::string_view kRingLabel = "tkdc store keyring 1",
+                           kEpochsLabel = "tkdc store epoch keys 1",
+                           kRowLabel = "tkdc store row key 1";
 constexpr std::size_t kRingNonceBytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t kRingTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 constexpr std::size_t kMostPlainBytes = 1 + 2 * kStoreKeyBytes;
 constexpr std::size_t kMostSlotBytes = kRingNonceBytes + kMostPlainBytes + kRingTagBytes;
-constexpr std::size_t kMostFileBytes = kMagic.size() + 1 + kMaxKeySlots * (4 + kMostSlotBytes);
+constexpr std::size_t kEpochKeyBytes = sizeof(EpochKeyId) + kStoreKeyBytes;
+constexpr std::size_t kMostEpochsPlain = 1 + kMaxEpochKeys * kEpochKeyBytes;
+constexpr std::size_t kMostEpochsBytes = kRingNonceBytes + kMostEpochsPlain + kRingTagBytes;
+constexpr std::size_t kMostFileBytes =
+    kMagic.size() + 1 + kMaxKeySlots * (4 + kMostSlotBytes) + 4 + kMostEpochsBytes;
+static_assert(kMagic.size() == kMagicEpochs.size());
+constexpr int kReadAgain = 8;
 static_assert(kStoreKeyBytes == crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
 
 }  // namespace
@@ -38,12 +47,61 @@ SecretBuffer copy_of(const SecretBuffer& key) {
   return out;
 }
 
+EpochKey draw_epoch_key() {
+  EpochKey out{{}, draw_store_key()};
+  randombytes_buf(out.id.data(), out.id.size());
+  return out;
+}
+
+StoreKeys copy_of(const StoreKeys& keys) {
+  StoreKeys out{copy_of(keys.current), std::nullopt, {}};
+  if (keys.previous) out.previous = copy_of(*keys.previous);
+  for (const EpochKey& one : keys.epochs) out.epochs.push_back({one.id, copy_of(one.key)});
+  return out;
+}
+
+const EpochKey* find_epoch_key(const StoreKeys& keys, const EpochKeyId& id) {
+  const auto found = std::ranges::find(keys.epochs, id, &EpochKey::id);
+  return found == keys.epochs.end() ? nullptr : &*found;
+}
+
+SecretBuffer row_key(const SecretBuffer& store_key, const EpochKey& epoch) {
+  SecretVector input;
+  input.reserve(kRowLabel.size() + 4 + kStoreKeyBytes);
+  SecretWriter w(input);
+  w.text(kRowLabel);
+  w.raw(epoch.key.span());
+  SecretBuffer out(kStoreKeyBytes);
+  crypto_generichash(out.data(), out.size(), input.data(), input.size(), store_key.data(),
+                     store_key.size());
+  return out;
+}
+
 bool Keyring::exists() const { return ::access(path_.c_str(), F_OK) == 0; }
 
-Bytes Keyring::associated_data() const {
+Bytes Keyring::seal(ByteSpan plain, std::string_view label, const SecretBuffer& key) const {
+  const Bytes ad = associated_data(label);
+  Bytes out(kRingNonceBytes + plain.size() + kRingTagBytes);
+  randombytes_buf(out.data(), kRingNonceBytes);
+  crypto_aead_xchacha20poly1305_ietf_encrypt(out.data() + kRingNonceBytes, nullptr, plain.data(),
+                                             plain.size(), ad.data(), ad.size(), nullptr,
+                                             out.data(), key.data());
+  return out;
+}
+
+bool Keyring::opens(ByteSpan sealed, std::string_view label, const SecretBuffer& key,
+                    SecretVector& plain) const {
+  const Bytes ad = associated_data(label);
+  plain.resize(sealed.size() - kRingNonceBytes - kRingTagBytes);
+  return crypto_aead_xchacha20poly1305_ietf_decrypt(
+             plain.data(), nullptr, nullptr, sealed.data() + kRingNonceBytes,
+             sealed.size() - kRingNonceBytes, ad.data(), ad.size(), sealed.data(), key.data()) == 0;
+}
+
+Bytes Keyring::associated_data(std::string_view label) const {
   Bytes ad;
   Writer w(ad);
-  w.text(kRingLabel);
+  w.text(label);
   w.raw(owner_.installation);
   w.u8(static_cast<std::uint8_t>(owner_.party));
   return ad;
@@ -56,31 +114,34 @@ Bytes Keyring::encrypt(const StoreKeys& keys, const SecretBuffer& wrapping) cons
   w.u8(keys.previous ? 2 : 1);
   w.raw(keys.current.span());
   if (keys.previous) w.raw(keys.previous->span());
-  const Bytes ad = associated_data();
-  Bytes slot(kRingNonceBytes + plain.size() + kRingTagBytes);
-  randombytes_buf(slot.data(), kRingNonceBytes);
-  crypto_aead_xchacha20poly1305_ietf_encrypt(slot.data() + kRingNonceBytes, nullptr, plain.data(),
-                                             plain.size(), ad.data(), ad.size(), nullptr,
-                                             slot.data(), wrapping.data());
-  return slot;
+  return seal(plain, kRingLabel, wrapping);
 }
 
-Result<StoreKeys> Keyring::open(const std::vector<Bytes>& slots,
-                                const SecretBuffer& wrapping) const {
-  const Bytes ad = associated_data();
-  for (const Bytes& slot : slots) {
-    SecretVector plain(slot.size() - kRingNonceBytes - kRingTagBytes);
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
-            plain.data(), nullptr, nullptr, slot.data() + kRingNonceBytes,
-            slot.size() - kRingNonceBytes, ad.data(), ad.size(), slot.data(), wrapping.data()) != 0)
-      continue;
+Bytes Keyring::encrypt_epochs(const StoreKeys& keys) const {
+  if (keys.epochs.empty()) return {};
+  SecretVector plain;
+  plain.reserve(kMostEpochsPlain);
+  SecretWriter w(plain);
+  w.u8(static_cast<std::uint8_t>(keys.epochs.size()));
+  for (const EpochKey& one : keys.epochs) {
+    w.raw(one.id);
+    w.raw(one.key.span());
+  }
+  return seal(plain, kEpochsLabel, keys.current);
+}
+
+Result<StoreKeys> Keyring::open(const File& file, const SecretBuffer& wrapping) const {
+  SecretVector plain;
+  for (const Bytes& slot : file.slots) {
+    if (!opens(slot, kRingLabel, wrapping, plain)) continue;
     if (plain.size() != 1 + plain[0] * kStoreKeyBytes || plain[0] < 1 || plain[0] > 2) break;
-    StoreKeys keys{SecretBuffer(kStoreKeyBytes), std::nullopt};
+    StoreKeys keys{SecretBuffer(kStoreKeyBytes), std::nullopt, {}};
     std::memcpy(keys.current.data(), plain.data() + 1, kStoreKeyBytes);
     if (plain[0] == 2) {
       keys.previous.emplace(kStoreKeyBytes);
       std::memcpy(keys.previous->data(), plain.data() + 1 + kStoreKeyBytes, kStoreKeyBytes);
     }
+    if (auto opened = open_epochs(file.epochs, keys); !opened) return opened.error();
     return keys;
   }
   return fail("store: the key does not open " + path_ +
@@ -88,74 +149,123 @@ Result<StoreKeys> Keyring::open(const std::vector<Bytes>& slots,
               "store or damaged");
 }
 
-Result<std::vector<Bytes>> Keyring::read_slots() const {
-  const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!fd)
-    return system_error("store: cannot open " + path_,
-                        errno == ENOENT ? "without it nobody can read the store: put it back from "
-                                          "the store's backup"
-                                        : "");
-  Bytes octets(kMostFileBytes + 1);
-  const ssize_t n = ::read(fd.get(), octets.data(), octets.size());
-  if (n < 0) return system_error("store: cannot read " + path_);
-  octets.resize(static_cast<std::size_t>(n));
-  Reader r(octets);
+Result<void> Keyring::open_epochs(const Bytes& sealed, StoreKeys& keys) const {
+  if (sealed.empty()) return {};
+  SecretVector plain;
+  bool good = opens(sealed, kEpochsLabel, keys.current, plain);
+  const std::size_t count = plain.empty() ? 0 : plain[0];
+  good = good && count >= 1 && count <= kMaxEpochKeys && plain.size() == 1 + count * kEpochKeyBytes;
+  Reader r(plain);
+  r.u8();
+  for (std::size_t k = 0; good && k < count; ++k) {
+    EpochKey& one = keys.epochs.emplace_back(EpochKey{{}, SecretBuffer(kStoreKeyBytes)});
+    r.array(one.id);
+    std::memcpy(one.key.data(), r.raw(kStoreKeyBytes).data(), kStoreKeyBytes);
+    good = one.id != EpochKeyId{};
+  }
+  if (good) return {};
+  return fail("store: " + path_ + " is damaged; put it back from the store's backup");
+}
+
+// Who replaces the file overwrites the old one: what was read while it had its name is whole.
+Result<Bytes> Keyring::read_octets() const {
+  for (int k = 0; k < kReadAgain; ++k) {
+    const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!fd)
+      return system_error("store: cannot open " + path_,
+                          errno == ENOENT ? "without it nobody can read the store: put it back "
+                                            "from the store's backup"
+                                          : "");
+    Bytes octets(kMostFileBytes + 1);
+    const ssize_t n = ::read(fd.get(), octets.data(), octets.size());
+    struct stat st {};
+    if (n < 0 || ::fstat(fd.get(), &st) != 0) return system_error("store: cannot read " + path_);
+    octets.resize(static_cast<std::size_t>(n));
+    if (st.st_nlink > 0) return octets;
+  }
+  return fail("store: " + path_ + " is replaced again and again; run this again");
+}
+
+Result<Keyring::File> Keyring::read_file() const {
+  auto octets = read_octets();
+  if (!octets) return octets.error();
+  Reader r(*octets);
   const ByteSpan magic = r.raw(kMagic.size());
   const std::size_t count = r.u8();
-  std::vector<Bytes> slots;
-  bool good = std::equal(magic.begin(), magic.end(), kMagic.begin(), kMagic.end()) && count >= 1 &&
-              count <= kMaxKeySlots;
+  const auto is = [&](std::string_view line) {
+    return std::equal(magic.begin(), magic.end(), line.begin(), line.end());
+  };
+  const bool epochs = is(kMagicEpochs);
+  File file;
+  bool good = (epochs || is(kMagic)) && count >= 1 && count <= kMaxKeySlots;
   for (std::size_t k = 0; good && k < count; ++k) {
     const ByteSpan slot = r.bytes(kMostSlotBytes);
     good = slot.size() > kRingNonceBytes + kRingTagBytes;
-    slots.emplace_back(slot.begin(), slot.end());
+    file.slots.emplace_back(slot.begin(), slot.end());
+  }
+  if (good && epochs) {
+    const ByteSpan sealed = r.bytes(kMostEpochsBytes);
+    good = sealed.size() > kRingNonceBytes + kRingTagBytes;
+    file.epochs.assign(sealed.begin(), sealed.end());
   }
   if (!good || !r.complete())
     return fail("store: " + path_ + " is damaged; put it back from the store's backup");
-  return slots;
+  return file;
 }
 
-Result<void> Keyring::write_slots(const std::vector<Bytes>& slots) const {
-  if (slots.empty() || slots.size() > kMaxKeySlots)
+Result<void> Keyring::write_file(const File& file) const {
+  if (file.slots.empty() || file.slots.size() > kMaxKeySlots)
     return fail("store: " + path_ + " has room for " + std::to_string(kMaxKeySlots) +
                 " wrapping keys");
+  if (file.epochs.size() > kMostEpochsBytes)
+    return fail("store: " + path_ + " has room for " + std::to_string(kMaxEpochKeys) +
+                " keys of refresh epochs");
+  const std::string_view magic = file.epochs.empty() ? kMagic : kMagicEpochs;
   Bytes octets;
   octets.reserve(kMostFileBytes);
-  octets.assign(kMagic.begin(), kMagic.end());
+  octets.assign(magic.begin(), magic.end());
   Writer w(octets);
-  w.u8(static_cast<std::uint8_t>(slots.size()));
-  for (const Bytes& slot : slots) w.bytes(slot);
+  w.u8(static_cast<std::uint8_t>(file.slots.size()));
+  for (const Bytes& slot : file.slots) w.bytes(slot);
+  if (!file.epochs.empty()) w.bytes(file.epochs);
   if (!replace_durably(path_, octets, 0600, OldFile::kWiped))
     return system_error("store: cannot write " + path_);
   return {};
 }
 
 Result<StoreKeys> Keyring::read(const SecretBuffer& wrapping) const {
-  auto slots = read_slots();
-  if (!slots) return slots.error();
-  return open(*slots, wrapping);
+  auto file = read_file();
+  if (!file) return file.error();
+  return open(*file, wrapping);
 }
 
 Result<void> Keyring::write(const StoreKeys& keys,
                             const std::vector<const SecretBuffer*>& wrapping) const {
-  std::vector<Bytes> slots;
-  for (const SecretBuffer* key : wrapping) slots.push_back(encrypt(keys, *key));
-  return write_slots(slots);
+  File file{{}, encrypt_epochs(keys)};
+  for (const SecretBuffer* key : wrapping) file.slots.push_back(encrypt(keys, *key));
+  return write_file(file);
+}
+
+Result<void> Keyring::write_epochs(const StoreKeys& keys) const {
+  auto file = read_file();
+  if (!file) return file.error();
+  file->epochs = encrypt_epochs(keys);
+  return write_file(*file);
 }
 
 Result<void> Keyring::add(const SecretBuffer& wrapping, const SecretBuffer& another) const {
-  auto slots = read_slots();
-  if (!slots) return slots.error();
-  auto keys = open(*slots, wrapping);
+  auto file = read_file();
+  if (!file) return file.error();
+  auto keys = open(*file, wrapping);
   if (!keys) return keys.error();
-  slots->push_back(encrypt(*keys, another));
-  return write_slots(*slots);
+  file->slots.push_back(encrypt(*keys, another));
+  return write_file(*file);
 }
 
 Result<std::size_t> Keyring::slots() const {
-  auto slots = read_slots();
-  if (!slots) return slots.error();
-  return slots->size();
+  auto file = read_file();
+  if (!file) return file.error();
+  return file->slots.size();
 }
 
 }  // namespace tkdc

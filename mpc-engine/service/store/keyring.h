@@ -10,6 +10,14 @@
 // is changed, one for recovery. What is encrypted: count u8 (1 or 2), then 32 octets each, the
 // present key first. Associated data: label, installation, party.
 //
+// Where there are keys of refresh epochs (docs/adr/0063) the first line ends with 2, and behind the
+// slots stands
+//
+//   length u32, nonce[24], ciphertext and tag
+//
+// under the present key, so that one may come or go while no wrapping key is at hand: count u8,
+// then for each its id[8] and 32 octets. Two keys make that of an epoch's values: row_key().
+//
 // Replaced as a whole: either all of the old contents or all of the new are there after a crash.
 // The old file's octets are overwritten when nothing names it any more; what a disk keeps of them
 // besides, nobody here can tell.
@@ -17,8 +25,10 @@
 // Secret: the keys. Called while the store's folder is locked.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,9 +37,18 @@
 
 namespace tkdc {
 
+// The name of a refresh epoch's key. Of zeros: none.
+using EpochKeyId = std::array<std::uint8_t, 8>;
+
+struct EpochKey {
+  EpochKeyId id{};
+  SecretBuffer key;
+};
+
 struct StoreKeys {
   SecretBuffer current;
   std::optional<SecretBuffer> previous;  // values under it are still there
+  std::vector<EpochKey> epochs{};        // of those whose shares are kept
 };
 
 // Whose keys they are.
@@ -39,10 +58,17 @@ struct StoreOwner {
 };
 
 inline constexpr std::size_t kStoreKeyBytes = 32;
-inline constexpr std::size_t kMaxKeySlots = 8;
+inline constexpr std::size_t kMaxKeySlots = 8, kMaxEpochKeys = 4;
 
 SecretBuffer draw_store_key();
+EpochKey draw_epoch_key();
 SecretBuffer copy_of(const SecretBuffer& key);
+StoreKeys copy_of(const StoreKeys& keys);
+// Null where there is none of that name.
+const EpochKey* find_epoch_key(const StoreKeys& keys, const EpochKeyId& id);
+// BLAKE2b-256(store key; label, epoch's key): without either nobody has it. So a change of the
+// store's keys changes it, too, and it is gone with the epoch's key.
+SecretBuffer row_key(const SecretBuffer& store_key, const EpochKey& epoch);
 
 class Keyring {
  public:
@@ -54,16 +80,29 @@ class Keyring {
   Result<StoreKeys> read(const SecretBuffer& wrapping) const;
   // A slot for each of `wrapping`, and no other.
   Result<void> write(const StoreKeys& keys, const std::vector<const SecretBuffer*>& wrapping) const;
+  // The same slots as before, with the epochs' keys of `keys`, of which the present one is theirs.
+  Result<void> write_epochs(const StoreKeys& keys) const;
   // One more slot, of the keys that `wrapping` opens.
   Result<void> add(const SecretBuffer& wrapping, const SecretBuffer& another) const;
   Result<std::size_t> slots() const;
 
  private:
-  Result<std::vector<Bytes>> read_slots() const;
-  Result<void> write_slots(const std::vector<Bytes>& slots) const;
-  Result<StoreKeys> open(const std::vector<Bytes>& slots, const SecretBuffer& wrapping) const;
+  struct File {
+    std::vector<Bytes> slots;
+    Bytes epochs;  // as they stand there; empty: none
+  };
+  // What read() got, while it was the file's own.
+  Result<Bytes> read_octets() const;
+  Result<File> read_file() const;
+  Result<void> write_file(const File& file) const;
+  Result<StoreKeys> open(const File& file, const SecretBuffer& wrapping) const;
+  Result<void> open_epochs(const Bytes& sealed, StoreKeys& keys) const;
   Bytes encrypt(const StoreKeys& keys, const SecretBuffer& wrapping) const;
-  Bytes associated_data() const;
+  Bytes encrypt_epochs(const StoreKeys& keys) const;
+  Bytes seal(ByteSpan plain, std::string_view label, const SecretBuffer& key) const;
+  Bytes associated_data(std::string_view label) const;
+  bool opens(ByteSpan sealed, std::string_view label, const SecretBuffer& key,
+             SecretVector& plain) const;
 
   std::string path_;
   StoreOwner owner_;

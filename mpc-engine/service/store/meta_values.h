@@ -6,6 +6,7 @@
 // keys.
 #pragma once
 
+#include "service/store/keyring.h"
 #include "service/store/refresh_table.h"
 #include "service/store/store.h"
 #include "service/store/tables.h"
@@ -26,10 +27,11 @@ inline const ByteSpan kGeneration = octets("generation");
 
 inline constexpr std::string_view kKeyCheckText = "this store key opens this store";
 
-// The format says whether there is a keyring, whether the store was ever refreshed, and whether it
-// has dropped keys: a release that knows none would use them.
+// The format says whether there is a keyring, whether the store was ever refreshed, whether it has
+// dropped keys (a release that knows none would use them), and whether the keyring may have keys of
+// refresh epochs.
 struct OwnerRecord {
-  bool two_levels = false, refreshed = false, dropped = false;
+  bool two_levels = false, refreshed = false, dropped = false, epoch_keys = false;
 };
 Bytes encode_owner(const OwnerRecord& owner, const StoreOptions& options);
 // Error: of another installation or party, or of a format that this release does not read.
@@ -52,6 +54,8 @@ struct StoredRefresh {
   bool second_pair = false;
   Other other = Other::kNothing;  // or what an attempt has made
   std::uint64_t other_at_s = 0;   // `is.at_s` if it came to serve
+  // What the values of either pair are under; none: the store's key (row_ciphers.h).
+  EpochKeyId key{}, other_key{};
 };
 Bytes encode_refresh(const StoredRefresh& refresh);
 [[nodiscard]] bool decode_refresh(ByteSpan in, StoredRefresh& refresh);

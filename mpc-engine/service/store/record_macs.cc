@@ -12,7 +12,9 @@ constexpr std::size_t kMostReserved = 256;  // keys of a page
 }  // namespace
 
 int RecordStore::put_macs(Txn& txn, const KeyId& id, const MacRow& row) {
-  return txn->put(kMacs, id, cipher_.encrypt(Tables::kNames[kMacs], id, {}, encode_mac_row(row)));
+  return txn->put(
+      kMacs, id,
+      row_ciphers()->serving().encrypt(Tables::kNames[kMacs], id, {}, encode_mac_row(row)));
 }
 
 // Error: the record is corrupt. A row that is so is no more than missing: it can be dealt anew.
@@ -29,8 +31,8 @@ Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpa
   const int rc = txn->find(kMacs, id, sealed);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading MACs", rc);
-  if (!cipher_.decrypt(Tables::kNames[kMacs], id, sealed, reader.plaintext,
-                       StoreCipher::Under::kAny, &reader.values) ||
+  if (!row_ciphers()->serving().decrypt(Tables::kNames[kMacs], id, sealed, reader.plaintext,
+                                        StoreCipher::Under::kAny, &reader.values) ||
       !decode_mac_row(reader.plaintext, out.macs.emplace())) {
     out.macs.reset();
     out.unreadable = true;
@@ -100,7 +102,7 @@ Result<SecretVector> RecordStore::keys() {
   if (rc == 0) rc = txn->find(kMeta, meta::kMacKeys, value);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading the MAC keys", rc);
-  if (!cipher_.decrypt(Tables::kNames[kMeta], meta::kMacKeys, value, out))
+  if (!row_ciphers()->serving().decrypt(Tables::kNames[kMeta], meta::kMacKeys, value, out))
     return fail("store: the MAC keys in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return out;
@@ -109,8 +111,9 @@ Result<SecretVector> RecordStore::keys() {
 Result<void> RecordStore::set_keys(ByteSpan keys) {
   std::lock_guard lock(write_mutex_);
   return write("storing the MAC keys", [&](Txn& txn) {
-    return txn->put(kMeta, meta::kMacKeys,
-                    cipher_.encrypt(Tables::kNames[kMeta], meta::kMacKeys, {}, keys));
+    return txn->put(
+        kMeta, meta::kMacKeys,
+        row_ciphers()->serving().encrypt(Tables::kNames[kMeta], meta::kMacKeys, {}, keys));
   });
 }
 

@@ -37,14 +37,14 @@ Error RecordStore::corrupt(Table table, const KeyId& id) const {
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const {
   SecretVector plaintext;
-  return cipher_.decrypt(Tables::kNames[table], id, value, plaintext) &&
+  return row_ciphers()->serving().decrypt(Tables::kNames[table], id, value, plaintext) &&
          is_record(plaintext, id, record);
 }
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
                          PageReader& reader) const {
-  return cipher_.decrypt(Tables::kNames[table], id, value, reader.plaintext,
-                         StoreCipher::Under::kAny, &reader.values) &&
+  return row_ciphers()->serving().decrypt(Tables::kNames[table], id, value, reader.plaintext,
+                                          StoreCipher::Under::kAny, &reader.values) &&
          is_record(reader.plaintext, id, record);
 }
 
@@ -64,11 +64,11 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
   KeyRecord again;
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
-  Bytes value =
-      cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, record_header(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
   if (auto last = writes_last(); !last.ok()) return last;
+  const Bytes value = row_ciphers()->serving().encrypt(Tables::kNames[kPrepared], record.ref.id,
+                                                       record_header(record), plaintext);
   const std::size_t tags = record.macs ? 2 * record.macs->tag[0].size() : 0;
   if (int full = tables_->check_room(kPrepared, value.size() + tags); full != 0)
     return failed("preparing a key", full);
@@ -104,7 +104,8 @@ Result<void> RecordStore::move_to_committed(Txn& txn, const KeyId& id) {
   KeyRecord record;
   if (!decode(kPrepared, id, value, record)) return corrupt(kPrepared, id);
   SecretVector plaintext = encode_record(record);
-  Bytes anew = cipher_.encrypt(Tables::kNames[kCommitted], id, record_header(record), plaintext);
+  const Bytes anew = row_ciphers()->serving().encrypt(Tables::kNames[kCommitted], id,
+                                                      record_header(record), plaintext);
   rc = txn->put(kCommitted, id, anew);
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc != 0) return failed("committing a key", rc);

@@ -21,6 +21,7 @@
 #include "service/store/record_cache.h"
 #include "service/store/refresh_table.h"
 #include "service/store/repair_table.h"
+#include "service/store/row_ciphers.h"
 #include "service/store/store.h"
 #include "service/store/store_cipher.h"
 #include "service/store/value_table.h"
@@ -79,8 +80,18 @@ class RecordStore final : public Store,
   using Table = Tables::Table;
   using enum Tables::Table;
 
+  Result<void> load();
   Result<void> read_keys();
   void use_keys();
+
+  std::shared_ptr<const RowCiphers> row_ciphers() const;
+  // Under write_mutex_, as all of these, once the store is open.
+  void use_epoch_keys();
+  Result<void> check_epoch_keys() const;
+  StoreKeys needed_keys() const;
+  Result<void> write_epoch_keys(StoreKeys keys);
+  Result<void> drop_epoch_keys();
+  int keep_mac_keys(Txn& txn, const StoreCipher& cipher);
   Bytes owner_record(bool refreshed, bool dropped) const;
   Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
   Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
@@ -121,6 +132,7 @@ class RecordStore final : public Store,
   Result<void> writes_last() const;
   int put_refresh(Txn& txn, const Refresh& refresh);
   int empty_next(Txn& txn);
+  Result<void> begin_next(const char* step, Refresh next, const std::function<int(Txn&)>& empty);
   int empty_after_undo(Txn& txn);
   Result<void> change_refresh(const char* step, Refresh next,
                               const std::function<int(Txn&)>& also = nullptr);
@@ -220,14 +232,16 @@ class RecordStore final : public Store,
   SecretBuffer wrapping_;  // until the keys are known
   StoreKeys keys_;
   bool two_levels_ = false;
-  StoreCipher cipher_;
+  StoreCipher cipher_;  // of all that no refresh replaces
+  mutable std::mutex rows_mutex_;
+  std::shared_ptr<const RowCiphers> rows_;
   RecordCache cache_;
   std::unique_ptr<PairedTables> tables_;
   std::mutex write_mutex_;
   // Under write_mutex_ once the store is open.
   Refresh refresh_;
   bool switch_due_ = false, tidy_due_ = false;
-  bool has_dropped_ = false;  // as the owner's record says
+  bool has_dropped_ = false, epoch_keys_ = false;  // as the owner's record says
   // For those who only ask, and wait for no disk.
   std::mutex serving_mutex_;
   RefreshState serving_;

@@ -133,7 +133,8 @@ int RecordStore::take_place(Txn& txn, const std::string& name, Result<void>& fau
   }
   if (old.version + 1 == record.version)
     rc = txn->put(kCommitted, id,
-                  cipher_.encrypt(Tables::kNames[kCommitted], id, record_header(record), text));
+                  row_ciphers()->serving().encrypt(Tables::kNames[kCommitted], id,
+                                                   record_header(record), text));
   return rc == 0 ? txn->erase(kValues, octets(name)) : rc;
 }
 

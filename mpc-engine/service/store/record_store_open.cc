@@ -35,8 +35,8 @@ Result<std::unique_ptr<Store>> Store::open_on(std::unique_ptr<Tables> tables,
 
 void RecordStore::use_keys() {
   wrapping_ = SecretBuffer(kStoreKeyBytes);
-  cipher_ = StoreCipher(keys_.current, options_.installation, options_.party);
-  if (keys_.previous) cipher_.also_decrypts(*keys_.previous);
+  cipher_ = store_cipher(keys_, {options_.installation, options_.party});
+  use_epoch_keys();
 }
 
 // A store without a keyring was made when there was none.
@@ -54,15 +54,19 @@ Result<void> RecordStore::read_keys() {
 // Its keys first: a crash behind them leaves a store that is still new.
 Result<void> RecordStore::write_new_store(Txn& txn) {
   if (keyring_ && !keyring_->exists()) {
-    const StoreKeys fresh{draw_store_key(), std::nullopt};
+    StoreKeys fresh{draw_store_key(), std::nullopt, {}};
+    fresh.epochs.push_back(draw_epoch_key());
     if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;
   }
   if (auto read = read_keys(); !read.ok()) return read;
+  epoch_keys_ = !keys_.epochs.empty();
+  if (epoch_keys_) refresh_.key = keys_.epochs.front().id;
+  use_epoch_keys();
   return write_owner(txn);
 }
 
 Bytes RecordStore::owner_record(bool refreshed, bool dropped) const {
-  return encode_owner({two_levels_, refreshed, dropped}, options_);
+  return encode_owner({two_levels_, refreshed, dropped, epoch_keys_}, options_);
 }
 
 Result<void> RecordStore::write_owner(Txn& txn) {
@@ -75,7 +79,8 @@ Result<void> RecordStore::write_owner(Txn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  int rc = txn->put(kMeta, meta::kOwner, owner_record(false, false));
+  int rc = epoch_keys_ ? put_refresh(txn, refresh_)
+                       : txn->put(kMeta, meta::kOwner, owner_record(false, false));
   if (rc == 0)
     rc = txn->put(kMeta, meta::kKeyCheck,
                   cipher_.encrypt("meta", meta::kKeyCheck, {}, octets(kKeyCheckText)));
@@ -88,6 +93,12 @@ Result<void> RecordStore::write_owner(Txn& txn) {
 }
 
 Result<void> RecordStore::check_owner() {
+  if (auto loaded = load(); !loaded.ok()) return loaded;
+  (void)drop_epoch_keys();  // or tidy() does it
+  return {};
+}
+
+Result<void> RecordStore::load() {
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;
@@ -96,6 +107,7 @@ Result<void> RecordStore::check_owner() {
   if (rc != 0) return failed("opening", rc);
   auto owner = read_owner(value, options_);
   if (!owner.ok()) return owner.error();
+  epoch_keys_ = owner->epoch_keys;
   if (auto read = read_keys(); !read.ok()) return read;
   if (owner->two_levels && !two_levels_)
     return fail("store: " + options_.path +
@@ -108,6 +120,7 @@ Result<void> RecordStore::check_owner() {
                 "; [store] key_file is another server's or was replaced");
   if (auto loaded = load_epochs(txn); !loaded.ok()) return loaded;
   if (auto loaded = load_refresh(txn); !loaded.ok()) return loaded;
+  if (auto there = check_epoch_keys(); !there.ok()) return there;
   if (owner->refreshed != (refresh_.is.epoch > 0))
     return fail("store: " + options_.path +
                 " and its refresh epoch contradict each other; restore it from its backup");

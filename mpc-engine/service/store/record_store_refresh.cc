@@ -82,6 +82,7 @@ RefreshState RecordStore::state() {
 // Under write_mutex_ once the store is open.
 void RecordStore::serve_refreshed() {
   tables_->serve(refresh_.second_pair);
+  use_epoch_keys();
   std::lock_guard lock(serving_mutex_);
   serving_ = refresh_.is;
 }
@@ -113,10 +114,8 @@ Result<void> RecordStore::begin() {
   std::lock_guard lock(write_mutex_);
   if (refresh_.other == Other::kComplete || switch_due_)
     return fail("store: a refresh is half done; it is settled when the next session starts");
-  Refresh next = refresh_;
-  next.other = Other::kNothing;
   auto begun =
-      change_refresh("beginning a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+      begin_next("beginning a refresh", refresh_, [&](Txn& txn) { return empty_next(txn); });
   // What grows from here on is not to be dropped.
   if (begun.ok()) tidy_due_ = false;
   return begun;
@@ -125,10 +124,12 @@ Result<void> RecordStore::begin() {
 Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
   std::vector<Bytes> values;
   std::size_t bytes = 0;
+  const auto rows = row_ciphers();
+  const StoreCipher& cipher = rows->other();
   for (const RefreshedKey& one : keys) {
     const SecretVector plaintext = encode_record(one.record);
-    values.push_back(cipher_.encrypt(Tables::kNames[kNext], one.record.ref.id,
-                                     record_header(one.record), plaintext));
+    values.push_back(cipher.encrypt(Tables::kNames[kNext], one.record.ref.id,
+                                    record_header(one.record), plaintext));
     bytes += values.back().size() + 256 + one.macs.tag[0].size() + one.macs.tag[1].size();
   }
   std::lock_guard lock(write_mutex_);
@@ -144,7 +145,7 @@ Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
       if (rc == 0)
         rc = txn->put(
             kNextMacs, id,
-            cipher_.encrypt(Tables::kNames[kNextMacs], id, {}, encode_mac_row(keys[k].macs)));
+            cipher.encrypt(Tables::kNames[kNextMacs], id, {}, encode_mac_row(keys[k].macs)));
       if (const std::uint64_t at_s = keys[k].record.dropped_at_s; rc == 0 && at_s != 0)
         rc = put_dropped(txn, id, {DroppedState::kDropped, at_s});
     }
@@ -188,7 +189,8 @@ Result<void> RecordStore::commit_to(std::uint32_t epoch) {
   if (refresh_.other != Other::kComplete || epoch != refresh_.is.epoch + 1)
     return fail("store: the refresh to epoch " + std::to_string(epoch) + " was never prepared");
   const Refresh next{
-      {epoch, refresh_.other_at_s}, !refresh_.second_pair, Other::kBefore, refresh_.is.at_s};
+      {epoch, refresh_.other_at_s}, !refresh_.second_pair, Other::kBefore, refresh_.is.at_s,
+      refresh_.other_key,           refresh_.key};
   auto kept =
       change_refresh("committing a refresh", next, [&](Txn& txn) { return txn->clear(kPrepared); });
   if (!kept.ok()) return kept;
@@ -202,7 +204,11 @@ Result<void> RecordStore::abandon_to(std::uint32_t epoch) {
   if (refresh_.other != Other::kComplete || epoch != refresh_.is.epoch + 1) return {};
   Refresh next = refresh_;
   next.other = Other::kNothing;
-  return change_refresh("dropping a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+  next.other_key = {};
+  auto dropped =
+      change_refresh("dropping a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+  if (dropped.ok()) (void)drop_epoch_keys();  // or tidy() does it
+  return dropped;
 }
 
 Result<void> RecordStore::commit_refresh() { return commit_to(refresh_epoch() + 1); }
@@ -243,11 +249,15 @@ Result<void> RecordStore::tidy() {
     }
     Refresh next = refresh_;
     next.other = Other::kNothing;
-    if (left > 0 || refresh_.other != Other::kNothing) {
-      auto dropped = change_refresh("dropping shares of before", next,
-                                    [&](Txn& txn) { return empty_next(txn); });
+    next.other_key = {};
+    if (left > 0 || refresh_.other != Other::kNothing || refresh_.other_key != EpochKeyId{}) {
+      auto dropped = change_refresh("dropping shares of before", next, [&](Txn& txn) {
+        const int rc = empty_next(txn);
+        return rc == 0 ? keep_mac_keys(txn, row_ciphers()->serving()) : rc;
+      });
       if (!dropped.ok()) return dropped;
     }
+    if (auto gone = drop_epoch_keys(); !gone.ok()) return gone;
   }
   tidy_due_ = false;
   return {};
@@ -258,13 +268,20 @@ Result<void> RecordStore::undo_refresh() {
   if (refresh_.other != Other::kBefore || switch_due_)
     return fail("store: " + options_.path +
                 " has no shares of before its last refresh: a session has begun since");
-  const Refresh next{
-      {refresh_.is.epoch - 1, refresh_.other_at_s}, !refresh_.second_pair, Other::kNothing, 0};
-  auto undone =
-      change_refresh("undoing a refresh", next, [&](Txn& txn) { return empty_after_undo(txn); });
+  const Refresh next{{refresh_.is.epoch - 1, refresh_.other_at_s},
+                     !refresh_.second_pair,
+                     Other::kNothing,
+                     0,
+                     refresh_.other_key,
+                     {}};
+  auto undone = change_refresh("undoing a refresh", next, [&](Txn& txn) {
+    const int rc = empty_after_undo(txn);
+    return rc == 0 ? keep_mac_keys(txn, row_ciphers()->other()) : rc;
+  });
   if (!undone.ok()) return undone;
   serve_refreshed();
   cache_.forget_all();
+  (void)drop_epoch_keys();  // or tidy() does it
   return {};
 }
 

@@ -19,9 +19,8 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   std::lock_guard lock(write_mutex_);
   if (!keyring_) return fail("store: " + options_.path + " has no folder for its keys");
   // One that was begun before is ended with the key that was drawn then.
-  StoreKeys both{copy_of(keys_.current),
-                 keys_.previous ? std::optional(copy_of(*keys_.previous)) : std::nullopt};
-  if (!both.previous) both = {draw_store_key(), copy_of(keys_.current)};
+  StoreKeys both = copy_of(keys_);
+  if (!both.previous) both.previous = std::exchange(both.current, draw_store_key());
   // Both wrapping keys: which of them the unit has is decided by whoever calls this.
   if (auto written = keyring_->write(both, {&wrapping, &next}); !written) return written;
   keys_ = std::move(both);
@@ -83,23 +82,27 @@ Result<std::size_t> RecordStore::rewrite_table(Txn& txn, std::size_t most, Rekey
 Result<void> RecordStore::rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value) {
   if (table == kMeta && std::ranges::equal(name, meta::kOwner)) return {};  // in the clear
   const std::string_view where = Tables::kNames[table];
+  const auto rows = row_ciphers();
+  const StoreCipher* of_row = rows->of(table, name);
+  const StoreCipher& cipher = of_row != nullptr ? *of_row : cipher_;
   SecretVector plain;
-  if (cipher_.decrypt(where, name, value, plain, StoreCipher::Under::kCurrent)) return {};
-  if (!cipher_.decrypt(where, name, value, plain)) {
+  if (cipher.decrypt(where, name, value, plain, StoreCipher::Under::kCurrent)) return {};
+  if (!cipher.decrypt(where, name, value, plain)) {
     if (table == kValues) return corrupt_value(name);
     KeyId id{};
     std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
     return corrupt(table, id);
   }
   const ByteSpan header = value.subspan(1, value[0]);
-  const int rc = txn->put(table, name, cipher_.encrypt(where, name, header, plain));
+  const int rc = txn->put(table, name, cipher.encrypt(where, name, header, plain));
   if (rc != 0) return failed(kChanging, rc);
   return {};
 }
 
 Result<void> RecordStore::end_rekey(const SecretBuffer& next) {
   std::lock_guard lock(write_mutex_);
-  const StoreKeys only{copy_of(keys_.current), std::nullopt};
+  StoreKeys only = copy_of(keys_);
+  only.previous.reset();
   if (auto written = keyring_->write(only, {&next}); !written) return written;
   keys_.previous.reset();
   use_keys();

@@ -31,22 +31,22 @@ Result<void> RecordStore::begin_repair(std::uint32_t epoch) {
   if (!blank())
     return fail("store: " + options_.path +
                 " has keys: it is no store of a new server, and nothing of it is replaced");
-  const Refresh next{{epoch, 0}, refresh_.second_pair, Other::kNothing, 0};
-  const bool had_dropped = std::exchange(has_dropped_, false);
-  auto begun = change_refresh("beginning a repair", next, [&](Txn& txn) {
+  Refresh next = refresh_;
+  next.is = {epoch, 0};
+  next.other_at_s = 0;
+  has_dropped_ = false;
+  auto begun = begin_next("beginning a repair", next, [&](Txn& txn) {
     int rc = empty_next(txn);
     for (Table table : {kPrepared, kTombstones, kCondemned, kSeals, kMacs, kDropped})
       if (rc == 0) rc = txn->clear(table);
     return rc;
   });
-  if (!begun.ok()) {
-    has_dropped_ = had_dropped;
-    return begun;
-  }
-  tidy_due_ = false;
+  if (!begun.ok()) has_dropped_ = dropped_count() > 0;
+  if (begun.ok()) tidy_due_ = false;
+  // Emptied it may be all the same.
   serve_refreshed();
   cache_.forget_all();
-  return {};
+  return begun;
 }
 
 std::size_t RecordStore::tombstone_count() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/store/store_cipher.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tkdc {
@@ -48,9 +49,9 @@ StoreCipher::StoreCipher(const SecretBuffer& key, const InstallationId& installa
   std::memcpy(key_.data(), key.data(), key_.size());
 }
 
-void StoreCipher::also_decrypts(const SecretBuffer& previous) {
-  previous_.emplace(previous.size());
-  std::memcpy(previous_->data(), previous.data(), previous.size());
+void StoreCipher::also_decrypts(const SecretBuffer& other) {
+  SecretBuffer& copy = others_.emplace_back(other.size());
+  std::memcpy(copy.data(), other.data(), other.size());
 }
 
 Bytes StoreCipher::associated_data(std::string_view table, ByteSpan name, ByteSpan header) const {
@@ -104,7 +105,7 @@ bool StoreCipher::decrypt(std::string_view table, ByteSpan name, ByteSpan value,
                                                       ciphertext.data(), ciphertext.size(),
                                                       ad.data(), ad.size(), nonce, key.data()) == 0;
   };
-  return opens(key_) || (under == Under::kAny && previous_ && opens(*previous_));
+  return opens(key_) || (under == Under::kAny && std::ranges::any_of(others_, opens));
 }
 
 }  // namespace tkdc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How one value of the store is encrypted: XChaCha20-Poly1305 under the store
-// key, a random nonce with each write, and associated data that says what the
+// How one value of the store is encrypted: XChaCha20-Poly1305 under one of the store's
+// keys, a random nonce with each write, and associated data that says what the
 // value is and where it belongs, so that nothing can be moved to another
 // place, key, version, party or installation.
 //
@@ -12,8 +12,8 @@
 #include <openssl/evp.h>
 
 #include <memory>
-#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/codec.h"
 #include "base/result.h"
@@ -40,8 +40,8 @@ class ManyValues {
 class StoreCipher {
  public:
   StoreCipher(const SecretBuffer& key, const InstallationId& installation, int party);
-  // Values under this one open, too, while the store's keys are changed.
-  void also_decrypts(const SecretBuffer& previous);
+  // Values under this one open, too: while the store's keys are changed, or its shares refreshed.
+  void also_decrypts(const SecretBuffer& other);
 
   // How long a value of so many octets is when it is encrypted.
   static std::size_t sealed_bytes(std::size_t header, std::size_t plaintext);
@@ -62,7 +62,7 @@ class StoreCipher {
   Bytes associated_data(std::string_view table, ByteSpan name, ByteSpan header) const;
 
   SecretBuffer key_;
-  std::optional<SecretBuffer> previous_;
+  std::vector<SecretBuffer> others_;
   InstallationId installation_;
   int party_;
 };

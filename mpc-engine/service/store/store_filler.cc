@@ -13,7 +13,7 @@
 #include "service/store/keyring.h"
 #include "service/store/lmdb_tables.h"
 #include "service/store/meta_values.h"
-#include "service/store/store_cipher.h"
+#include "service/store/row_ciphers.h"
 
 namespace tkdc {
 namespace {
@@ -51,7 +51,9 @@ class Filler final : public StoreFiller {
   Result<void> put_move(const StoredValue& value);
   Result<void> write(Table table, ByteSpan name, ByteSpan value);
   Result<void> write_sealed(Table table, ByteSpan name, ByteSpan header, ByteSpan plain) {
-    return write(table, name, cipher_->encrypt(Tables::kNames[table], name, header, plain));
+    const StoreCipher* of_row = rows_->of(table, name);
+    const StoreCipher& cipher = of_row != nullptr ? *of_row : *cipher_;
+    return write(table, name, cipher.encrypt(Tables::kNames[table], name, header, plain));
   }
   Result<void> commit();
   Error failed(int rc) const { return fail(tables_failed("restoring", options_.path, rc)); }
@@ -61,8 +63,10 @@ class Filler final : public StoreFiller {
   std::unique_ptr<Tables> tables_;
   std::optional<Txn> txn_;
   std::size_t in_this_one_ = 0;
-  OwnerRecord owner_{.two_levels = true};
+  OwnerRecord owner_{.two_levels = true, .epoch_keys = true};
+  EpochKeyId key_{};
   std::optional<StoreCipher> cipher_;
+  std::optional<RowCiphers> rows_;
 };
 
 // A store that is new, with keys of its own, of which all that follows takes the place.
@@ -72,7 +76,11 @@ Result<void> Filler::open(const SecretBuffer& wrapping) {
   if (auto made = Store::open(options_, wrapping); !made.ok()) return made.error();
   auto keys = Keyring(options_.path, {options_.installation, options_.party}).read(wrapping);
   if (!keys.ok()) return keys.error();
-  cipher_.emplace(keys->current, options_.installation, options_.party);
+  if (keys->epochs.size() != 1) return fail("store: the new store has not the keys of one epoch");
+  const StoreOwner whose{options_.installation, options_.party};
+  key_ = keys->epochs.front().id;
+  cipher_.emplace(store_cipher(*keys, whose));
+  rows_.emplace(*keys, key_, key_, whose);
   auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
   if (!tables.ok()) return tables.error();
   tables_ = std::move(*tables);
@@ -110,7 +118,8 @@ Result<void> Filler::put_meta(const StoredValue& value) {
     StoredRefresh refresh;
     if (!decode_refresh(value.plain, refresh)) return fail("store: this is no refresh epoch");
     owner_.refreshed = refresh.is.epoch > 0;
-    return write_sealed(Tables::kMeta, value.name, {}, encode_refresh({refresh.is}));
+    return write_sealed(Tables::kMeta, value.name, {},
+                        encode_refresh({.is = refresh.is, .key = key_}));
   }
   return write_sealed(Tables::kMeta, value.name, value.header, value.plain);
 }

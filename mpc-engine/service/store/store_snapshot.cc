@@ -13,7 +13,7 @@
 #include "service/store/lmdb_tables.h"
 #include "service/store/meta_values.h"
 #include "service/store/record_codec.h"
-#include "service/store/store_cipher.h"
+#include "service/store/row_ciphers.h"
 
 namespace tkdc {
 namespace {
@@ -47,6 +47,7 @@ class LmdbSnapshot final : public StoreSnapshot {
   // None where there is no such value.
   Result<std::optional<SecretVector>> meta_value(ByteSpan name);
   bool find(ByteSpan name, ByteSpan& value);
+  bool decrypt(Table table, ByteSpan name, ByteSpan value, SecretVector& plain);
   Error failed(int rc) const { return fail(tables_failed("reading", options_.path, rc)); }
   Error damaged(const std::string& what) const {
     return fail("store: " + what + " in " + options_.path +
@@ -58,7 +59,9 @@ class LmdbSnapshot final : public StoreSnapshot {
   Environment at_;
   std::unique_ptr<LmdbTxn> txn_;
   std::optional<MDB_dbi> dbi_[Tables::kTables];
+  std::optional<StoreKeys> keys_;
   std::optional<StoreCipher> cipher_;
+  std::optional<RowCiphers> rows_;
   ManyValues many_;
   bool second_pair_ = false;
   StoreMoment moment_;
@@ -104,14 +107,13 @@ Result<void> LmdbSnapshot::open_keys(const SecretBuffer& wrapping) {
   auto owner = read_owner(value, options_);
   if (!owner.ok()) return owner.error();
   const Keyring ring(options_.path, {options_.installation, options_.party});
-  StoreKeys keys{copy_of(wrapping), std::nullopt};
+  keys_.emplace(StoreKeys{copy_of(wrapping), std::nullopt, {}});
   if (owner->two_levels || ring.exists()) {
     auto read = ring.read(wrapping);
     if (!read.ok()) return read.error();
-    keys = std::move(*read);
+    keys_ = std::move(*read);
   }
-  cipher_.emplace(keys.current, options_.installation, options_.party);
-  if (keys.previous) cipher_->also_decrypts(*keys.previous);
+  cipher_.emplace(store_cipher(*keys_, {options_.installation, options_.party}));
   auto check = meta_value(meta::kKeyCheck);
   if (!check.ok() || !*check)
     return fail("store: the key does not open " + options_.path +
@@ -127,11 +129,13 @@ Result<void> LmdbSnapshot::read_moment() {
   if (!refreshed.ok()) return refreshed.error();
   StoredRefresh refresh;
   if (*refreshed && !decode_refresh(**refreshed, refresh)) return damaged("the refresh epoch");
-  if (refresh.other != StoredRefresh::Other::kNothing)
+  if (refresh.other != StoredRefresh::Other::kNothing || !has_epoch_keys(*keys_, refresh))
     return fail("store: " + options_.path +
                 " was refreshed, and no session has begun with the new shares: run this again when "
                 "`tkdc status` shows a session");
   second_pair_ = refresh.second_pair;
+  rows_.emplace(*keys_, refresh.key, refresh.other_key,
+                StoreOwner{options_.installation, options_.party});
   moment_.refresh_epoch = refresh.is.epoch;
   auto base = meta_value(meta::kGeneration);
   if (!base.ok()) return base.error();
@@ -195,6 +199,14 @@ Result<void> LmdbSnapshot::visit(Table table, const Visit& see) {
   return {};
 }
 
+// Of the pair that serves, as the ciphers are.
+bool LmdbSnapshot::decrypt(Table table, ByteSpan name, ByteSpan value, SecretVector& plain) {
+  const bool of_pair = table == Tables::kNext || table == Tables::kNextMacs;
+  const StoreCipher* of_row = of_pair ? &rows_->serving() : rows_->of(table, name);
+  return (of_row != nullptr ? *of_row : *cipher_)
+      .decrypt(Tables::kNames[table], name, value, plain, StoreCipher::Under::kAny, &many_);
+}
+
 Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue& see) {
   SecretVector plain;
   return visit(table, [&](ByteSpan name, ByteSpan value) -> Result<void> {
@@ -206,9 +218,15 @@ Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue
       return fail("store: this release knows no value \"" + std::string(named) +
                   "\", so it makes no backup that would lack it");
     }
-    if (!cipher_->decrypt(Tables::kNames[table], name, value, plain, StoreCipher::Under::kAny,
-                          &many_))
+    if (!decrypt(table, name, value, plain))
       return damaged("\"" + std::string(Tables::kNames[table]) + "\" " + to_hex(name));
+    if (table == Tables::kMeta && std::ranges::equal(name, meta::kRefresh)) {
+      StoredRefresh refresh;
+      if (!decode_refresh(plain, refresh)) return damaged("the refresh epoch");
+      if (refresh.is.epoch == 0) return {};  // it says keys of this store alone
+      const Bytes bare = encode_refresh({refresh.is});
+      return see({kind, name, value.subspan(1, value[0]), bare});
+    }
     return see({kind, name, value.subspan(1, value[0]), plain});
   });
 }

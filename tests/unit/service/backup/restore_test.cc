@@ -152,7 +152,7 @@ TEST_F(RestoreTest, AfterARefreshTheOtherPairServes) {
   ASSERT_TRUE(restore(backup->path).ok());
   open();
   expect(1, 2, 3);
-  EXPECT_EQ(store_format(), 4);
+  EXPECT_EQ(store_format(), 12);
 }
 
 // Of an attempt that is under way a backup has nothing.

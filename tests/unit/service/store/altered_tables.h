@@ -10,6 +10,7 @@ namespace tkdc {
 
 struct Alterations {
   std::function<void()> writing;  // called when a transaction is to be put on disk
+  std::function<void()> written;  // and when it is there
   int clear = 0;                  // the code of what empties a table
 };
 
@@ -49,7 +50,9 @@ class AlteredTables final : public Tables {
     }
     int commit() override {
       if (altered_.writing) altered_.writing();
-      return inner_->commit();
+      const int rc = inner_->commit();
+      if (rc == 0 && altered_.written) altered_.written();
+      return rc;
     }
 
    private:

@@ -75,7 +75,7 @@ TEST_F(Repair, WhatWasBegunBeforeIsGone) {
   ASSERT_TRUE(table().prepare_repair(1, 1).ok());
   ASSERT_TRUE(store_->commit(store_->refresh()->entry()).ok());
   EXPECT_EQ(store_->count(), 1u);
-  EXPECT_EQ(store_format(), 4u);
+  EXPECT_EQ(store_format(), 12u);
 }
 
 TEST_F(Repair, AStoreWithKeysIsNotFilled) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of refresh epochs (docs/adr/0063), in two files: `keys` has them, and the database names
+// those that its values are under. Whichever is written first, a crash behind it leaves a key that
+// nothing names, and never a name without its key: one is drawn before it is named, and goes after
+// its name. What nothing names goes when the store is opened, and with each tidy().
+#include <algorithm>
+
+#include "service/store/record_store.h"
+
+namespace tkdc {
+
+std::shared_ptr<const RowCiphers> RecordStore::row_ciphers() const {
+  std::lock_guard lock(rows_mutex_);
+  return rows_;
+}
+
+// As the tables that serve: those of the disk do so from switch_over() on.
+void RecordStore::use_epoch_keys() {
+  const StoreOwner owner{options_.installation, options_.party};
+  const auto& [serving, other] = switch_due_ ? std::pair(refresh_.other_key, refresh_.key)
+                                             : std::pair(refresh_.key, refresh_.other_key);
+  auto made = std::make_shared<const RowCiphers>(keys_, serving, other, owner);
+  std::lock_guard lock(rows_mutex_);
+  rows_ = std::move(made);
+}
+
+Result<void> RecordStore::check_epoch_keys() const {
+  if (has_epoch_keys(keys_, refresh_)) return {};
+  return fail("store: " + options_.path +
+              "/keys lacks the key that shares of this store are under: it is not of the same "
+              "moment as data.mdb. Put both back together, restore the store from its backup, or "
+              "repair this server");
+}
+
+StoreKeys RecordStore::needed_keys() const {
+  StoreKeys out = copy_of(keys_);
+  std::erase_if(out.epochs, [&](const EpochKey& one) {
+    return one.id != refresh_.key && one.id != refresh_.other_key;
+  });
+  return out;
+}
+
+Result<void> RecordStore::write_epoch_keys(StoreKeys keys) {
+  if (auto written = keyring_->write_epochs(keys); !written.ok()) return written;
+  keys_ = std::move(keys);
+  use_epoch_keys();
+  return {};
+}
+
+Result<void> RecordStore::drop_epoch_keys() {
+  if (!two_levels_) return {};
+  StoreKeys needed = needed_keys();
+  if (needed.epochs.size() < keys_.epochs.size())
+    if (auto written = write_epoch_keys(std::move(needed)); !written.ok()) return written;
+  if (!keys_.epochs.empty() || !epoch_keys_) return {};
+  // None is left, as after a first refresh that was abandoned: a release of before reads it again.
+  epoch_keys_ = false;
+  auto said = write("saying the store's format", [&](Txn& txn) {
+    return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
+  });
+  epoch_keys_ = !said.ok();
+  return said;
+}
+
+// The other pair of tables begins anew, under a new key. The format first: a release that knows no
+// such keys could not even say what it finds in `keys`.
+Result<void> RecordStore::begin_next(const char* step, Refresh next,
+                                     const std::function<int(Txn&)>& empty) {
+  next.other = Other::kNothing;
+  next.other_key = {};
+  epoch_keys_ = two_levels_;
+  auto begun = change_refresh(step, next, [&](Txn& txn) {
+    const int rc = empty(txn);
+    return rc == 0 ? keep_mac_keys(txn, row_ciphers()->serving()) : rc;
+  });
+  if (!begun.ok() || !two_levels_) return begun;
+  StoreKeys keys = needed_keys();
+  next.other_key = keys.epochs.emplace_back(draw_epoch_key()).id;
+  if (auto written = write_epoch_keys(std::move(keys)); !written.ok()) return written;
+  auto named = change_refresh(step, next);
+  use_epoch_keys();
+  return named;
+}
+
+// MAC keys are in either epoch's: with the other key they would be lost.
+int RecordStore::keep_mac_keys(Txn& txn, const StoreCipher& cipher) {
+  const std::string_view where = Tables::kNames[kMeta];
+  ByteSpan value;
+  const int rc = txn->find(kMeta, meta::kMacKeys, value);
+  if (rc == Tables::kNotFound) return 0;
+  SecretVector text;
+  if (rc != 0 || cipher.decrypt(where, meta::kMacKeys, value, text, StoreCipher::Under::kCurrent) ||
+      !cipher.decrypt(where, meta::kMacKeys, value, text))
+    return rc;
+  return txn->put(kMeta, meta::kMacKeys, cipher.encrypt(where, meta::kMacKeys, {}, text));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/store/row_ciphers.h"
+
+#include <algorithm>
+
+namespace tkdc {
+namespace {
+
+SecretBuffer key_of(const SecretBuffer& store_key, const EpochKey* epoch) {
+  return epoch != nullptr ? row_key(store_key, *epoch) : copy_of(store_key);
+}
+
+StoreCipher row_cipher(const StoreKeys& keys, const EpochKey* own, const EpochKey* other,
+                       const StoreOwner& owner) {
+  StoreCipher out(key_of(keys.current, own), owner.installation, owner.party);
+  if (keys.previous) out.also_decrypts(key_of(*keys.previous, own));
+  if (own == other) return out;
+  out.also_decrypts(key_of(keys.current, other));
+  if (keys.previous) out.also_decrypts(key_of(*keys.previous, other));
+  return out;
+}
+
+}  // namespace
+
+StoreCipher store_cipher(const StoreKeys& keys, const StoreOwner& owner) {
+  StoreCipher out(keys.current, owner.installation, owner.party);
+  if (keys.previous) out.also_decrypts(*keys.previous);
+  return out;
+}
+
+RowCiphers::RowCiphers(const StoreKeys& keys, const EpochKeyId& serving, const EpochKeyId& other,
+                       const StoreOwner& owner)
+    : serving_(row_cipher(keys, find_epoch_key(keys, serving), find_epoch_key(keys, other), owner)),
+      other_(row_cipher(keys, find_epoch_key(keys, other), find_epoch_key(keys, serving), owner)) {}
+
+const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
+  switch (table) {
+    case Tables::kCommitted:
+    case Tables::kPrepared:  // a share, too, and its next table keeps it
+    case Tables::kMacs: return &serving_;
+    case Tables::kNext:
+    case Tables::kNextMacs: return &other_;
+    case Tables::kMeta: return std::ranges::equal(name, meta::kMacKeys) ? &serving_ : nullptr;
+    default: return nullptr;
+  }
+}
+
+bool has_epoch_keys(const StoreKeys& keys, const StoredRefresh& refresh) {
+  return std::ranges::all_of(std::array{refresh.key, refresh.other_key}, [&](const auto& id) {
+    return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
+  });
+}
+
+}  // namespace tkdc

@@ -25,7 +25,7 @@ class Machine {
   // The time of day, which an administrator may set.
   virtual std::chrono::system_clock::time_point wall() = 0;
 
-  virtual void pause(std::chrono::milliseconds time) = 0;
+  virtual void pause(std::chrono::microseconds time) = 0;
 
   // Its destruction waits for the end of its body.
   class Thread {
@@ -37,7 +37,7 @@ class Machine {
   // Until `there`, which is asked with `lock` held and anew when `changed` is notified; at most so
   // long. Whether it is.
   virtual bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
-                    std::chrono::milliseconds most, const std::function<bool()>& there) = 0;
+                    std::chrono::microseconds most, const std::function<bool()>& there) = 0;
 };
 
 Machine& machine();

@@ -66,10 +66,12 @@ Task<Filled> fill(LaneSide& mine, Maker& maker, FillOptions options) {
       maker.give_up("an instance could not be made over these streams");
       co_await words.say(kHeard);
       reserve.drop(*next);
+      mine.note(Step::kLost, next->id);
       co_return renewed ? Filled::kRenewed : Filled::kBroken;
     }
     co_await tell(lane, maker.poll(), words);
     reserve.put(*next, maker.take());
+    mine.note(Step::kMade, next->id);
   }
   co_return Filled::kFull;
 }

@@ -2,10 +2,15 @@
 #include "threegarble/maker.h"
 
 namespace tkdc::threegarble {
+namespace {
+
+constexpr std::chrono::hours kAnyTime{1};
+
+}  // namespace
 
 Maker::Maker(Seat seat, LaneStreams streams, int timeout_ms, Pace* pace)
     : seat_(seat), streams_(std::move(streams)), timeout_ms_(timeout_ms), pace_(pace),
-      thread_([this] { work(); }) {}
+      thread_(machine().start([this] { work(); })) {}
 
 void Maker::give_up(const std::string& reason) {
   for (BulkEnd* end :
@@ -24,7 +29,7 @@ Maker::~Maker() {
     stops_ = true;
   }
   changed_.notify_one();
-  thread_.join();
+  thread_.reset();
 }
 
 void Maker::begin(const Shape& shape, const InstanceId& id) {
@@ -45,7 +50,7 @@ Maker::State Maker::poll() {
 
 void Maker::wait(std::chrono::microseconds most) {
   std::unique_lock lock(mutex_);
-  through_.wait_for(lock, most, [this] { return given_up_ || state_ != State::kMaking; });
+  machine().wait(through_, lock, most, [this] { return given_up_ || state_ != State::kMaking; });
 }
 
 Instance Maker::take() {
@@ -64,7 +69,8 @@ std::string Maker::why() {
 void Maker::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stops_ || order_; });
+    while (!stops_ && !order_)
+      machine().wait(changed_, lock, kAnyTime, [this] { return stops_ || order_; });
     if (stops_) return;
     const auto [shape, id] = *order_;
     order_.reset();

@@ -12,9 +12,10 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
-#include <thread>
 
+#include "base/machine.h"
 #include "session/session.h"
 #include "threegarble/tables.h"
 
@@ -62,7 +63,7 @@ class Maker {
   State state_ = State::kMade;
   std::optional<Instance> made_;
   std::string why_;
-  std::thread thread_;
+  std::unique_ptr<Machine::Thread> thread_;  // last: everything else exists when it starts
 };
 
 }  // namespace tkdc::threegarble

@@ -2,7 +2,6 @@
 #include "threegarble/pace.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace tkdc::threegarble {
 
@@ -17,7 +16,8 @@ void Pace::spend(std::size_t octets) {
     mine = std::max(next_, Clock::now());
     next_ = mine + takes;
   }
-  std::this_thread::sleep_until(mine);
+  if (const auto now = Clock::now(); mine > now)
+    machine().pause(std::chrono::ceil<std::chrono::microseconds>(mine - now));
 }
 
 }  // namespace tkdc::threegarble

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/machine.h"
+
 namespace tkdc::threegarble {
 
 class Pace {
@@ -19,7 +21,7 @@ class Pace {
   std::uint64_t spent() const { return spent_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
 
   const std::uint64_t octets_per_s_;
   std::atomic<std::uint64_t> spent_{0};

@@ -110,8 +110,10 @@ Task<void> send_m3(Lane& lane, const Running& job) {
 }
 
 // It is told in m3 first; and stands even if the ticks until then fail.
-void note_wrong(Lane& lane, const Running& job) {
-  if (job.wrong != nullptr) lane.deviates_with_this_tick(job.wrong);
+void note_wrong(LaneSide& mine, const InstanceId& id, const Running& job) {
+  if (job.wrong == nullptr) return;
+  mine.note(Step::kBad, id);
+  mine.lane().deviates_with_this_tick(job.wrong);
 }
 
 }  // namespace
@@ -122,6 +124,7 @@ Task<Outcome> run(LaneSide& mine, const Shape& shape, Instance instance, Admitte
   assert(id.lane == mine.number() && id.circuit == shape.digest);
   assert(admitted.input().size() == shape.in_bytes());
   if (!mine.ledger().burn(id)) co_return outcome;
+  mine.note(Step::kUsed, id);
   JobTag tag = admitted.tag();
   tag.course = mine.lane().course().digest();
   Running job;
@@ -130,10 +133,11 @@ Task<Outcome> run(LaneSide& mine, const Shape& shape, Instance instance, Admitte
 
   SecretVector m2;
   co_await send_m1(mine, shape, std::move(instance), admitted.input(), job, m2);
-  note_wrong(mine.lane(), job);
+  note_wrong(mine, id, job);
   co_await send_m2(mine, shape, job, std::move(m2));
-  note_wrong(mine.lane(), job);
+  note_wrong(mine, id, job);
   co_await send_m3(mine.lane(), job);
+  mine.note(Step::kGood, id);
   outcome.ending = Ending::kDone;
   outcome.share = std::move(job.share);
   co_return outcome;

@@ -10,11 +10,24 @@
 // It outlives the lane's ticks and tasks. Used by the lane's thread.
 #pragma once
 
+#include <functional>
+
 #include "threegarble/ledger.h"
 #include "threegarble/mailbox.h"
 #include "threegarble/reserve.h"
 
 namespace tkdc::threegarble {
+
+// What becomes of instances at this server, for a program of tests.
+enum class Step : std::uint8_t {
+  kMade,
+  kLost,    // while it was made
+  kMissed,  // a job wants one, and none of its kind stands ready
+  kUsed,    // by a job, from now on
+  kBad,     // this server says so in m3
+  kGood,    // all three have
+};
+using Watch = std::function<void(Step, const InstanceId&)>;
 
 class LaneSide {
  public:
@@ -48,6 +61,10 @@ class LaneSide {
   const Seat& seat() const { return seat_; }
   Reserve& reserve() { return reserve_; }
   Ledger& ledger() { return ledger_; }
+  void watch(Watch watch) { watch_ = std::move(watch); }
+  void note(Step step, const InstanceId& id) const {
+    if (watch_) watch_(step, id);
+  }
 
  private:
   LaneSide(Lane& lane, std::uint32_t number, PairwiseKeys keys, Plan plan,
@@ -62,6 +79,7 @@ class LaneSide {
   Ledger ledger_;
   Reserve reserve_;
   const Seat seat_;
+  Watch watch_;
 };
 
 }  // namespace tkdc::threegarble

@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import STOCK
+from tests.sim import planting
 from tests.support.plain_realm import BIN
 
 ROOT = Path(__file__).resolve().parents[2]
 SIM = ROOT / "tests/sim"
 PROGRAM = BIN / "tkdc-sim"
 SCHEDULES = sorted(path.stem for path in (SIM / "schedules").glob("*.plan"))
-# Patches by the source that they change.
-MUTANTS: dict[str, list[Path]] = {}
+# What patches do to a source, by their names.
+MUTANTS: dict[str, dict[str, str]] = {}
 for one in sorted((SIM / "mutants").glob("*.patch")):
-    changed = next(line for line in one.read_text().splitlines() if line.startswith("+++ b/"))
-    MUTANTS.setdefault(changed.split()[1].removeprefix("b/"), []).append(one)
+    for changed, change in planting.changes(one).items():
+        MUTANTS.setdefault(changed, {})[one.stem] = change
 FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "5"))
 BACKENDS = ("scalar", "avx2", "gfni", "auto")
 COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
@@ -44,10 +45,11 @@ def test_a_schedule_that_once_failed(plan: str):
     assert done.returncode == 0, done.stdout
 
 
-def test_courses_are_the_same_everywhere():
+@pytest.mark.parametrize("name", ["course", "course-garbled"])
+def test_courses_are_the_same_everywhere(name: str):
     """A course is what is sent to whom, how much of it, and when: no octet of a key is in it."""
-    course = SIM / "course.plan"
-    committed = (SIM / "course.digest").read_text().strip()
+    course = SIM / f"{name}.plan"
+    committed = (SIM / f"{name}.digest").read_text().strip()
     for backend in BACKENDS:
         done = sim("--replay", course, "--digest", "--backend", backend)
         if done.returncode != 0 and backend in ("avx2", "gfni"):
@@ -56,8 +58,8 @@ def test_courses_are_the_same_everywhere():
     assert sim("--replay", course, "--digest", "--keys", 4711).stdout.strip() == committed
 
 
-def planted(patch: Path, target: Path, *how: str) -> bool:
-    return subprocess.run(["patch", "--quiet", "--force", *how, target, patch],
+def planted(change: str, target: Path, *how: str) -> bool:
+    return subprocess.run(["patch", "--quiet", "--force", *how, target], input=change, text=True,
                           stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -67,15 +69,15 @@ def test_mistakes_can_still_be_planted(source: str, tmp_path: Path):
     source, together. `make simulate-mutants` runs each by itself."""
     right = (ROOT / source).read_text()
     copies: list[Path] = []
-    for patch in MUTANTS[source]:
-        alone = tmp_path / f"{patch.stem}-{Path(source).name}"
+    for name, change in MUTANTS[source].items():
+        alone = tmp_path / f"{name}-{Path(source).name}"
         alone.write_text(right)
-        assert planted(patch, alone) and alone.read_text() != right, patch.stem
-        room = next((one for one in copies if planted(patch, one, "--dry-run")), None)
+        assert planted(change, alone) and alone.read_text() != right, name
+        room = next((one for one in copies if planted(change, one, "--dry-run")), None)
         if room is None:
             copies.append(alone)
         else:
-            assert planted(patch, room), patch.stem
+            assert planted(change, room), name
     for copy in copies:
         subprocess.run([*shlex.split(COMPILE), copy], cwd=ROOT, check=True)
 

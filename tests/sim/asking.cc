@@ -16,9 +16,9 @@ PrincipalDigest digest_of(const std::string& name) {
   return digest;
 }
 
-// Two servers lay a circuit out for each length, so they have few of them.
 SecretVector some_plaintext(std::size_t least, std::size_t most) {
-  const std::size_t more = world().plan.of_two() ? 0 : world().random.below(most - least + 1);
+  const std::size_t more =
+      world().plan.has_few_circuits() ? 0 : world().random.below(most - least + 1);
   SecretVector out(least + more);
   world().secrets.fill(out.data(), out.size());
   return out;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/machine.h"
-#include "sim/world.h"
+#include "sim/garbling.h"
 
 namespace tkdc::sim {
 namespace {
@@ -74,6 +74,8 @@ class Pump final : public BulkCarrier {
     if (over() || !filled) return over() ? Result<void>() : filled;
     const auto [first, second] = ring_->front(kMostOctets);
     if (!first.empty()) {
+      const Host& host = world().here();
+      if (world().plan.garbles() && !host.dead) note_tables(host.number, first);
       auto sent = send(kOctets, first, second);
       ring_->drop(first.size() + second.size());
       return sent;
@@ -148,7 +150,8 @@ class Pump final : public BulkCarrier {
 template <class End>
 std::unique_ptr<End> end_on(RingSide side, std::unique_ptr<PacketStream> stream, HasNews news) {
   BulkOptions options;
-  if (world().plan.protocol == kPairPlain) options.ring_bytes /= 4;  // no OTs go through it
+  // No OTs go through it; or there are many.
+  if (world().plan.protocol == kPairPlain || world().plan.garbles()) options.ring_bytes /= 4;
   std::string peer = stream->peer();
   auto ring = std::make_shared<OctetRing>(options.ring_bytes, options.stall_ms);
   auto pump = std::make_unique<Pump>(std::move(stream), std::move(news), ring, side);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/dropped.h"
+#include "sim/garbling.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
@@ -260,6 +261,27 @@ bool on_host(const Fault& fault) {
   return true;
 }
 
+// What falls while an instance is made, or serves. The three begin in one tick: who crashes at a
+// packet after another one has begun may not have sent m1.
+bool on_garbling(const Fault& fault) {
+  const bool making = fault.kind.ends_with(" in making");
+  if (!making && !fault.kind.ends_with(" in garbling")) return false;
+  const bool begins =
+      making ? wait_for_tables(fault.a) : wait_for_use(fault.a + fault.b % kServers);
+  if (!begins) return true;
+  if (fault.kind.starts_with("crash")) {
+    crash_later({fault.at_ms, fault.kind, fault.a, making ? fault.b : fault.b / kServers, fault.c},
+                &Host::crash_at_packet);
+    return true;
+  }
+  world().sleep(fault.b * world().plan.latency_us / 3);
+  if (world().calm) return true;
+  if (fault.kind.starts_with("hang")) return on_host({fault.at_ms, "hang", fault.a, 0, fault.c});
+  wires().cut_one();
+  world().injected(fault.kind);
+  return true;
+}
+
 // Of the simulator's own test: an invariant that needs two other faults to fall.
 void fall_after_two() {
   const auto& before = world().injected_;
@@ -269,6 +291,8 @@ void fall_after_two() {
 
 // One bit of so many circuits at most.
 constexpr unsigned kMostBits = 40;
+// And one of so many packets of instances, or of jobs that use them.
+constexpr unsigned kMostGarbled = 60;
 
 void begin_to_lie(const Fault& fault) {
   if (liar().has_lied) return;
@@ -280,12 +304,16 @@ void begin_to_lie(const Fault& fault) {
   if (liar().about_bits) liar().one_in = 1 + liar().one_in % kMostBits;
   liar().to_agents = !liar().about_bits;
   liar().to_servers = fault.kind == "liar" && !liar().about_bits;
+  if (!world().plan.garbles() || !liar().to_servers) return;
+  constexpr Liar::About kAbout[] = {Liar::About::kAll, Liar::About::kJobs, Liar::About::kTables};
+  liar().about = kAbout[fault.c % 3];
+  if (liar().about != Liar::About::kAll) liar().one_in = 1 + liar().one_in % kMostGarbled;
 }
 
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
-  if (on_network(fault) || on_host(fault) || make_fault_of_two(fault)) return;
+  if (on_network(fault) || on_host(fault) || make_fault_of_two(fault) || on_garbling(fault)) return;
   if (fault.kind == "crash") return down(fault, false);
   if (fault.kind == "power") return down(fault, true);
   if (fault.kind == "errors at all") return fail_at_all(fault);

@@ -5,6 +5,7 @@
 #include "service/server/broken_checks.h"
 #include "sim/agents.h"
 #include "sim/coverage.h"
+#include "sim/garbling.h"
 #include "sim/network.h"
 #include "sim/pair_steps.h"
 #include "sim/realm.h"
@@ -47,7 +48,10 @@ ServerConfig config_for(int party) {
   config.data_listen = "sim:" + std::to_string(party);
   config.parties = world().servers();
   config.lanes = plan.lanes;
-  config.protocols = {plan.of_two() ? std::string(kPairProtocol) : plan.protocol};
+  config.protocols = {plan.of_two()    ? std::string(kPairProtocol)
+                      : plan.garbles() ? "rep3"
+                                       : plan.protocol};
+  config.garbling = garbling_of(plan);
   config.backend = plan.backend;
   for (int other = 0; other < world().servers(); ++other)
     if (other != party) {
@@ -82,6 +86,7 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
   out.curve_secret = curve_secret(host.number);
   out.certificate = certificate;
   if (world().plan.of_two()) out.pair_parts = pair_parts();
+  if (world().plan.garbles()) out.garbling_parts = garbling_parts();
   return out;
 }
 
@@ -107,6 +112,7 @@ void crash(Host& host, bool power) {
   world().note(host.name, power ? "loses its power" : "crashes");
   world().injected(power ? "power loss" : "crash");
   host.dead = true;
+  if (host.number < kServers) note_end_of_garbling(host.number);
   host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
   if (power) disk_of(host).lose_power(world().random);
   wires().host_died(host.number, power);
@@ -161,6 +167,7 @@ void ServerHost::run() {
   }
   if (!host_.dead) {
     world().note(host_.name, "has stopped");
+    note_end_of_garbling(host_.number);
     host_.dead = true;  // nobody is there
     wires().host_died(host_.number, false);
   }

@@ -11,6 +11,7 @@
 #include "service/server/audit_check.h"
 #include "sim/coverage.h"
 #include "sim/dropped.h"
+#include "sim/garbling.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
@@ -152,6 +153,7 @@ void look_whether_changes_are_settled(std::size_t server) {
 
 void look() {
   look_at_refresh(seen.sealed);
+  look_at_garbling();
   for (auto& server : realm().servers) {
     look_whether_changes_are_settled(static_cast<std::size_t>(server->host().number));
     look_at_half_made(server->host().number, false);
@@ -159,6 +161,7 @@ void look() {
     std::string& before = seen.latched[server->host().name];
     if (!why.empty() && before.empty()) {
       world().note(server->host().name, "is latched: " + why);
+      note_latch_of_garbling(why);
       world().reached(why.starts_with("limits.") ? "latch: too many broken checks"
                                                  : "latch: a deviation");
       const bool by_count = why.starts_with("limits.") || why == kUnknownLatch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/liar.h"
 
+#include "sim/garbling.h"
 #include "sim/repairs.h"
 
 namespace tkdc::sim {
@@ -26,6 +27,13 @@ bool wants(int server) {
   return true;
 }
 
+bool is_about(const Wire& wire) {
+  using enum Liar::About;
+  if (liar().about == kAll) return true;
+  if (liar().about == kTables) return wire.bulk;
+  return !wire.bulk && is_garbling(liar().server);
+}
+
 }  // namespace
 
 Liar& liar() {
@@ -35,7 +43,7 @@ Liar& liar() {
 
 void lie(const Wire& wire, int from_end, SecretVector& octets) {
   if (wire.host[0] >= kServers || wire.host[1] >= kServers || octets.empty()) return;
-  if (!liar().to_servers) return;
+  if (!liar().to_servers || !is_about(wire)) return;
   const int from = wire.host[from_end], to = wire.host[1 - from_end];
   const std::string& who = world().hosts[static_cast<std::size_t>(liar().server)].name;
   if (wants(from)) {

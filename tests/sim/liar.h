@@ -18,6 +18,9 @@ struct Liar {
   bool about_bits = false;  // of two servers: of what it has MACs of
   bool has_lied = false;
   bool in_repairs = false;  // and at no other time
+  // Of three that garble: in anything, in messages of jobs that use an instance, in tables.
+  enum class About : std::uint8_t { kAll, kJobs, kTables };
+  About about = About::kAll;
 };
 
 Liar& liar();

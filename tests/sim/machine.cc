@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "sim/coverage.h"
 #include "sim/disk.h"
+#include "sim/garbling.h"
 #include "sim/invariants.h"
 #include "sim/repairs.h"
 #include "sim/world.h"
@@ -45,14 +46,14 @@ class SimMachine final : public Machine {
     const std::chrono::microseconds ahead(world().here().wall_ahead);
     return std::chrono::system_clock::time_point(kWallAtStart + passed() + ahead);
   }
-  void pause(std::chrono::milliseconds time) override { world().sleep(time.count() * kMs); }
+  void pause(std::chrono::microseconds time) override { world().sleep(time.count()); }
   std::unique_ptr<Thread> start(std::function<void()> body) override {
     return std::make_unique<FiberThread>(std::move(body));
   }
   bool wait(std::condition_variable&, std::unique_lock<std::mutex>& lock,
-            std::chrono::milliseconds most, const std::function<bool()>& there) override {
+            std::chrono::microseconds most, const std::function<bool()>& there) override {
     lock.unlock();
-    const bool is = world().wait(most.count() * kMs, there);
+    const bool is = world().wait(most.count(), there);
     lock.lock();
     return is;
   }
@@ -65,6 +66,8 @@ void log(LogLevel, std::string_view text) {
   note_log(world().here().name, text);
   hear(text);
   hear_of_repair(world().here().number, text);
+  if (world().here().number >= 0 && world().here().number < kServers)
+    note_log_of_garbling(world().here().number, text);
 }
 
 const char* random_name() { return "the seed"; }

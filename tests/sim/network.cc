@@ -89,6 +89,7 @@ class SimStream final : public PacketStream {
     return taken_;
   }
 
+  void carry_bulk() { wire_->bulk = true; }
   bool news() const { return wire_->arrived(side_) || (!wire_->up(side_) && failure_.empty()); }
   bool failed() const { return !failure_.empty(); }
 
@@ -238,6 +239,10 @@ class SimLink final : public Link {
       });
     }
   }
+  // As the kernel knows it after some packets.
+  std::chrono::microseconds round_trip() const override {
+    return std::chrono::microseconds(2 * world().plan.latency_us);
+  }
   void wake() override { woken_ = true; }
   void abort(const std::string& reason) override { breaker_->trip(reason); }
   Counters counters() const override { return counters_; }
@@ -285,7 +290,8 @@ class SimNetwork final : public Network {
         std::make_unique<SimLink>(own(std::move(prev)), own(std::move(next)), std::move(breaker)));
   }
   Result<std::unique_ptr<BulkWriter>> bulk_writer(std::unique_ptr<PacketStream> stream) override {
-    const auto* of = static_cast<const SimStream*>(stream.get());
+    auto* of = static_cast<SimStream*>(stream.get());
+    of->carry_bulk();
     return bulk_writer_on(std::move(stream), [of] { return of->news(); });
   }
   Result<std::unique_ptr<BulkReader>> bulk_reader(std::unique_ptr<PacketStream> stream) override {

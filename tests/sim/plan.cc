@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "sim/faults.h"
+#include "sim/garbling.h"
 #include "sim/random.h"
 #include "sim/two_faults.h"
 
@@ -41,6 +42,9 @@ std::int64_t some_of_refresh(Random& r) { return r.between(0, 7 * kCommitsOfRefr
 std::int64_t some_of_change(Random& r) { return r.between(0, 7 * kCommitsOfChange - 1); }
 std::int64_t some_reads(Random& r) { return r.between(0, 8); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
+// From the moment on in which an instance is taken: m1, m2 and m3; or its first table leaves.
+std::int64_t some_of_job(Random& r) { return r.between(0, 12); }
+std::int64_t some_of_tables(Random& r) { return r.between(0, 60); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
 std::int64_t a_jump(Random& r) {
   const std::int64_t by = r.percent(50) ? r.between(1, 100'000) : r.between(100'000, 4'000'000);
@@ -74,6 +78,15 @@ constexpr Kind kKinds[] = {
 constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
 constexpr Kind kSlowRefresh = {"slow refresh", 4, party, some_lateness, none};
 constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
+
+// Of runs that garble.
+constexpr Kind kInGarbling[] = {
+    {"cut in garbling", 12, party, some_of_job, none},
+    {"crash in garbling", 5, party, some_of_job, a_moment},
+    {"hang in garbling", 4, party, some_of_job, a_moment},
+    {"cut in making", 8, party, some_of_tables, none},
+    {"crash in making", 5, party, some_of_tables, a_moment},
+};
 
 // A disk that is lost, who lies about it, and crashes while it is made good.
 void add_lost_disk(std::vector<Fault>& faults, Random& random, std::int64_t last_ms) {
@@ -124,6 +137,8 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
   if (plan.seed % 2 == 1 && !plan.of_two() && random.percent(50))
     add_some(faults, kInChange, random, last_ms);
   if (plan.of_two()) add_faults_of_two(faults, random, last_ms);
+  for (const Kind& kind : kInGarbling)
+    if (plan.garbles() && random.percent(50)) add_some(faults, kind, random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});
@@ -138,7 +153,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   plan.seed = seed;
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
-  if (seed % 5 == 4) plan.protocol = "rep3";
+  if (seed % 5 == 4) plan.protocol = seed % 100 == 24 ? kGarbled : "rep3";
   if (seed % 10 == 0) plan.protocol = seed % 1000 == 100 ? "pair" : kPairPlain;
   if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
@@ -147,7 +162,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   plan.pause_ms = random.between(500, 2'500);
   plan.lanes = static_cast<int>(random.between(1, 3));
   if (random.percent(10)) plan.record_limit = random.between(6, 30);
-  if (plan.protocol == "rep3") {
+  if (plan.shares()) {
     plan.clients = 2;
     plan.pause_ms = 2'000;
     plan.latency_us = std::min<std::int64_t>(plan.latency_us, 400);
@@ -155,8 +170,9 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   }
   plan.macs = Random(seed ^ 0x3ac5).percent(40);
   if (plan.of_two()) make_it_of_two(plan, random);
+  if (plan.garbles()) make_it_garble(plan);
   plan.faults = some_faults(random, plan);
-  const bool found_out = plan.protocol == "rep3" || plan.of_two();
+  const bool found_out = plan.shares() || plan.of_two();
   if (found_out && random.percent(30)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
                            random.between(1, 2'000)});
@@ -181,6 +197,9 @@ std::string encode(const Plan& plan) {
       << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
       << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\n";
   if (plan.of_two()) out << "pool_blocks " << plan.pool_blocks << "\n";
+  if (plan.garbles())
+    out << "garbling " << plan.garbling << "\ninstances " << plan.instances << "\ngarbled_mb "
+        << plan.garbled_mb << "\n";
   for (const Fault& f : plan.faults)
     out << "fault " << f.at_ms << " " << f.a << " " << f.b << " " << f.c << " " << f.kind << "\n";
   return out.str();
@@ -229,6 +248,12 @@ Result<Plan> decode_plan(const std::string& text) {
       in >> plan.macs;
     } else if (name == "pool_blocks") {
       in >> plan.pool_blocks;
+    } else if (name == "garbling") {
+      in >> plan.garbling;
+    } else if (name == "instances") {
+      in >> plan.instances;
+    } else if (name == "garbled_mb") {
+      in >> plan.garbled_mb;
     } else {
       return fail("line " + std::to_string(number) + ": no plan has '" + name + "'");
     }

@@ -20,6 +20,7 @@ struct Fault {
 };
 
 inline constexpr const char* kPairPlain = "pair-plain";
+inline constexpr const char* kGarbled = "garbled";
 
 struct Plan {
   std::uint64_t seed = 0;
@@ -34,10 +35,18 @@ struct Plan {
   std::int64_t record_limit = 0;               // of a server's map, in entries; 0: none
   bool macs = false;                           // shares have MACs: audits, refreshes
   std::int64_t pool_blocks = 0;                // of two servers' pools
+  // Of three that garble: data.garbling, data.garbled_instances, data.garbled_mb.
+  std::string garbling = "always";
+  std::int64_t instances = 2, garbled_mb = 128;
   std::vector<Fault> faults;
 
   // Two servers with their own protocol, "pair", or with plaintext in its place (pair_steps.h).
   bool of_two() const { return protocol.starts_with("pair"); }
+  // Three, by replicated sharing and garbled circuits.
+  bool garbles() const { return protocol == kGarbled; }
+  bool shares() const { return protocol == "rep3" || garbles(); }
+  // Each circuit is laid out once, which costs more than a run: lengths and enctypes are few.
+  bool has_few_circuits() const { return of_two() || garbles(); }
 };
 
 // Of that protocol; empty: of the seed's.

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds tkdc-sim with a mistake planted in it: a patch of tests/sim/mutants.
 
-The tree's own build stays as it is. The one object whose source is patched is compiled again, as
-the build compiles it but faster, and linked in front of the libraries that have the right one.
+The tree's own build stays as it is. Each object whose source is patched is compiled again, as the
+build compiles it but faster, and linked in front of the libraries that have the right one.
 """
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -20,18 +21,17 @@ def names() -> list[str]:
     return sorted(path.stem for path in MUTANTS.glob("*.patch"))
 
 
-def patched_file(name: str) -> str:
-    patch = (MUTANTS / f"{name}.patch").read_text()
-    return next(line.split()[1].removeprefix("b/") for line in patch.splitlines()
-                if line.startswith("+++ "))
+def changes(patch: Path) -> dict[str, str]:
+    """What the patch does to each source that it changes."""
+    parts = re.split(r"^(?=--- a/)", patch.read_text(), flags=re.M)[1:]
+    return {part.splitlines()[1].split()[1].removeprefix("b/"): part for part in parts}
 
 
-def patched(name: str, work: Path) -> Path:
+def patched(name: str, source: str, change: str, work: Path) -> Path:
     """The source with the mistake in it, under work."""
-    source = patched_file(name)
     out = work / f"{name}-{Path(source).name}"
-    subprocess.run(["patch", "-p1", "--quiet", "-o", out, "-i", MUTANTS / f"{name}.patch"],
-                   cwd=ROOT, check=True)
+    subprocess.run(["patch", "-p1", "--quiet", "-o", out], cwd=ROOT, check=True, input=change,
+                   text=True)
     if out.read_text() == (ROOT / source).read_text():
         raise ValueError(f"{name}: the patch changes nothing")
     return out
@@ -50,20 +50,25 @@ def compiled_in(source: str) -> dict[str, str]:
     raise ValueError(f"{source}: nothing is compiled of it")
 
 
-def compile_patched(name: str, work: Path) -> Path:
-    source = patched_file(name)
-    mistaken = patched(name, work)
-    one = compiled_in(source)
-    if one["file"] != str(ROOT / source):
-        unity = work / f"{name}-unity.cc"
-        text = Path(one["file"]).read_text()
-        unity.write_text(text.replace(f'"{ROOT / source}"', f'"{mistaken}"'))
-        mistaken = unity
-    out = work / f"{name}.o"
-    words = [FASTER.get(word, word) for word in shlex.split(one["command"])]
-    words[words.index("-o") + 1] = str(out)
-    words[words.index("-c") + 1] = str(mistaken)
-    subprocess.run(words, cwd=one["directory"], check=True)
+def compile_patched(name: str, work: Path) -> list[Path]:
+    """Sources that the build joins are in one object."""
+    objects: dict[str, tuple[dict[str, str], str]] = {}
+    for source, change in changes(MUTANTS / f"{name}.patch").items():
+        mistaken = patched(name, source, change, work)
+        one = compiled_in(source)
+        alone = f'#include "{ROOT / source}"\n'
+        joined = alone if one["file"] == str(ROOT / source) else Path(one["file"]).read_text()
+        text = objects.get(one["file"], (one, joined))[1]
+        objects[one["file"]] = one, text.replace(f'"{ROOT / source}"', f'"{mistaken}"')
+    out = []
+    for number, (one, text) in enumerate(objects.values()):
+        unity = work / f"{name}-{number}.cc"
+        unity.write_text(text)
+        out.append(unity.with_suffix(".o"))
+        words = [FASTER.get(word, word) for word in shlex.split(one["command"])]
+        words[words.index("-o") + 1] = str(out[-1])
+        words[words.index("-c") + 1] = str(unity)
+        subprocess.run(words, cwd=one["directory"], check=True)
     return out
 
 
@@ -78,6 +83,7 @@ def plant(name: str, work: Path) -> Path:
     program = work / f"tkdc-sim-{name}"
     at = words.index("-o")
     words[at + 1] = str(program)
-    subprocess.run([*words[:at], planted, *words[at:]], cwd=BUILD, check=True)
-    planted.unlink()
+    subprocess.run([*words[:at], *planted, *words[at:]], cwd=BUILD, check=True)
+    for one in planted:
+        one.unlink()
     return program

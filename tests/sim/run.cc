@@ -9,6 +9,7 @@
 #include "service/sealing/nonce.h"
 #include "sim/coverage.h"
 #include "sim/faults.h"
+#include "sim/garbling.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
 #include "sim/network.h"
@@ -153,6 +154,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_coverage();
   new_repairs();
   new_two();
+  new_garbling();
   liar() = {};
   over = false;
   Outcome out;

@@ -28,6 +28,7 @@ struct Wire {
   Us cut[2] = {kNever, kNever};  // from then on end k sees that it is broken
   bool silent = false;           // one end lost its power: nobody says so until it is asked
   bool forgotten = false;        // and is back: it says so when it is asked
+  bool bulk = false;             // it carries a bulk stream
   Us held_since = kNever;
   std::string what;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/garbled/lane_garbling.h"
 
-#include <future>
-
+#include "base/machine.h"
 #include "circuits/wire_format.h"
 #include "protocol/offer.h"
 #include "threegarble/fill.h"
@@ -29,6 +28,35 @@ constexpr std::uint64_t kRules = 1;
 
 // Its lengths are those of what somebody sent who may know no key.
 bool checks_something(tkdc_wire_op op) { return op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY; }
+
+// A circuit that another thread lays out.
+class LayingOut {
+ public:
+  LayingOut(WholeShapes& shapes, const std::string& circuit)
+      : thread_(machine().start([this, &shapes, circuit] {
+          auto shape = shapes.get(circuit);
+          const std::lock_guard lock(mutex_);
+          shape_ = std::move(shape);
+          through_.notify_one();
+        })) {}
+  // At most so long. Whether it is through.
+  bool wait(std::chrono::microseconds most) {
+    std::unique_lock lock(mutex_);
+    const auto through = [this] { return shape_.has_value(); };
+    return through() || (most.count() > 0 && machine().wait(through_, lock, most, through));
+  }
+  // Once it is through.
+  Result<WholeKinds::ShapePtr> take() {
+    const std::lock_guard lock(mutex_);
+    return std::move(*shape_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable through_;
+  std::optional<Result<WholeKinds::ShapePtr>> shape_;
+  std::unique_ptr<Machine::Thread> thread_;  // last: everything else exists when it starts
+};
 
 struct Waiting {
   std::vector<std::coroutine_handle<>>& waiting;
@@ -69,6 +97,7 @@ Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(Lane& lane, std::uint32
                                           {{}, out->common_.options.most_bytes});
   if (!side) return side.error();
   out->side_ = std::move(*side);
+  out->side_->watch(out->common_.watch);
   out->use(std::move(streams));
   return out;
 }
@@ -127,20 +156,16 @@ Task<void> LaneGarbling::learn() {
   w.text("threegarble 1 kind");
   w.text(circuit);
   threegarble::ThreeWords words(lane_, std::move(about));
-  auto laid_out = std::async(std::launch::async,
-                             [circuit, &shapes = common_.shapes] { return shapes.get(circuit); });
-  const auto through = [&](std::chrono::microseconds most) {
-    return laid_out.wait_for(most) == std::future_status::ready ? kThrough : kAtIt;
-  };
+  LayingOut laid_out(common_.shapes, circuit);
   while (!words.all(kThrough)) {
     const bool idle = lane_.tasks() <= 1 + waiters_;
-    const std::uint8_t mine = through(idle ? kIdle : kIdle.zero());
+    const std::uint8_t mine = laid_out.wait(idle ? kIdle : kIdle.zero()) ? kThrough : kAtIt;
     co_await words.say(mine);
   }
   co_await words.say(kThrough);
   // One that is too long is computed by sharing, at all three servers alike: their layouts and
   // bounds are the same.
-  auto shape = laid_out.get();
+  auto shape = laid_out.take();
   learning_.clear();
   if (!shape || kinds_.has((*shape)->digest)) co_return;
   const std::size_t bytes = (*shape)->layout_bytes();
@@ -156,7 +181,7 @@ bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit || garbled == Garbled::kNo) return false;
   if (ready(*circuit) > 0) return true;
-  missed_ += kinds_.find(*circuit) ? 1 : 0;
+  if (kinds_.find(*circuit)) note_missed();
   if (garbled != Garbled::kMade || broken_) return false;
   // Many that wait would have sharing's rounds in common.
   if (waiters_ >= kMostWaiters || noted_.size() >= kMostNoted) return false;
@@ -166,6 +191,11 @@ bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_
 std::size_t LaneGarbling::held(const std::string& circuit) const {
   const auto one = held_.find(circuit);
   return one == held_.end() ? 0 : one->second;
+}
+
+void LaneGarbling::note_missed() {
+  ++missed_;
+  side_->note(threegarble::Step::kMissed, {side_->number(), {}, 0});
 }
 
 // And held for nobody.
@@ -215,7 +245,7 @@ Task<InstanceHold> LaneGarbling::hold(const KeyRecord& record, tkdc_wire_op op, 
   std::uint64_t ends = ends_;
   const std::uint64_t most_made = counts().made + kMostMadeBefore;
   InstanceHold one = hold_one(*circuit);
-  if (garbled != Garbled::kMade && !one.any()) ++missed_;
+  if (garbled != Garbled::kMade && !one.any()) note_missed();
   if (garbled != Garbled::kMade || one.any()) co_return one;
   ++waiters_;
   while (ends == ends_ && counts().made < most_made && can_be_made(*circuit)) {

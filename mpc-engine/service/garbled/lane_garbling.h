@@ -48,6 +48,7 @@ class LaneGarbling {
     WholeShapes& shapes;
     threegarble::Pace& pace;
     std::function<void(const std::string&)> say;
+    threegarble::Watch watch;
   };
   // `session_keys`: the lane's. Error: the lane has no room for it.
   static Result<std::unique_ptr<LaneGarbling>> join(Lane& lane, std::uint32_t number,
@@ -96,6 +97,7 @@ class LaneGarbling {
   std::size_t held(const std::string& circuit) const;
   InstanceHold hold_one(const std::string& circuit);
   bool can_be_made(const std::string& circuit) const;
+  void note_missed();
   void wake();
   void take_next_maker();
   Task<void> learn();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/machine.h"
 #include "circuits/catalogue.h"
 #include "enctype.h"
 #include "service/operation/keys.h"
@@ -78,15 +79,16 @@ Result<WholeKinds::ShapePtr> WholeKinds::shape_of(const std::string& circuit) {
 }
 
 // Counting takes no memory; what it counts is no less than what is laid out.
-Result<WholeKinds::ShapePtr> WholeShapes::lay_out(const std::string& circuit) const {
+Result<WholeKinds::ShapePtr> WholeShapes::lay_out(const std::string& circuit,
+                                                  std::size_t most_bytes) {
   const auto chosen = circuits::find_named(circuit);
   if (!chosen) return chosen.error();
   circuit::Counter counter;
   chosen->named->count(counter, chosen->size);
   const circuit::GateCounts& counts = counter.counts();
-  if ((counts.ands + counts.xors) * sizeof(circuit::ScheduledGate) > most_bytes_ / 2)
+  if ((counts.ands + counts.xors) * sizeof(circuit::ScheduledGate) > most_bytes / 2)
     return fail("garbling: its layout has more than half of the " +
-                std::to_string(most_bytes_ >> 20) + " MiB that data.garbled_mb says");
+                std::to_string(most_bytes >> 20) + " MiB that data.garbled_mb says");
   // It takes six times as much, and who waits for it must not wait for ever.
   try {
     return WholeKinds::shape_of(circuit);
@@ -97,7 +99,8 @@ Result<WholeKinds::ShapePtr> WholeShapes::lay_out(const std::string& circuit) co
 
 Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !under_way_; });
+  while (under_way_)
+    machine().wait(changed_, lock, std::chrono::seconds(1), [&] { return !under_way_; });
   if (const auto entry = entries_.find(circuit); entry != entries_.end()) {
     entry->second.asked = ++asked_;
     return entry->second.shape;
@@ -105,7 +108,7 @@ Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
   if (const auto known = unfit_.find(circuit); known != unfit_.end()) return known->second;
   under_way_ = true;
   lock.unlock();
-  auto shape = lay_out(circuit);
+  auto shape = lay_out_(circuit, most_bytes_);
   lock.lock();
   under_way_ = false;
   if (shape) {

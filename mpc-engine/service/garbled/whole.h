@@ -8,6 +8,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -62,7 +63,12 @@ class WholeKinds {
 // `most_bytes` at most; who was asked for longest ago goes first. Any thread.
 class WholeShapes {
  public:
-  explicit WholeShapes(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  using LayOut = std::function<Result<WholeKinds::ShapePtr>(const std::string& circuit,
+                                                            std::size_t most_bytes)>;
+  explicit WholeShapes(std::size_t most_bytes, LayOut by = lay_out)
+      : most_bytes_(most_bytes), lay_out_(std::move(by)) {}
+  // Error: as get().
+  static Result<WholeKinds::ShapePtr> lay_out(const std::string& circuit, std::size_t most_bytes);
   // As WholeKinds::shape_of(). One is laid out at a time, which takes some six times its memory:
   // who asks for another meanwhile waits. Error also: it has more gates than half of `most_bytes`
   // takes.
@@ -80,11 +86,11 @@ class WholeShapes {
     WholeKinds::ShapePtr shape;
     std::uint64_t asked = 0;
   };
-  Result<WholeKinds::ShapePtr> lay_out(const std::string& circuit) const;
   void make_room();
   static constexpr std::size_t kMostUnfit = 64;
 
   const std::size_t most_bytes_;
+  const LayOut lay_out_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool under_way_ = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/garbled/garbling_parts.h"
 #include "service/job/features.h"
 #include "service/job/lane_runner.h"
 #include "service/lifecycle/mac_keyring.h"
@@ -222,7 +223,10 @@ class JobServiceOnLanes final : public JobService {
   HalfDone half_done_;
   RateLimits limits_;
   Revocations revocations_;
-  WholeShapes shapes_{options_.garbling.most_bytes};
+  WholeShapes shapes_{options_.garbling.most_bytes,
+                      options_.garbling_parts&& options_.garbling_parts->lay_out
+                          ? options_.garbling_parts->lay_out
+                          : WholeShapes::lay_out};
   threegarble::Pace pace_{options_.garbling.octets_per_s};
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;

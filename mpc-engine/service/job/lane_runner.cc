@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/garbled/garbling_parts.h"
 #include "service/job/features.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/operations.h"
@@ -61,9 +62,14 @@ Result<void> LaneRunner::join(Session& session) {
 }
 
 Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& keys) {
-  auto joined = LaneGarbling::join(
-      lane_, index_, keys, std::move(streams),
-      {shared_.options.garbling, shared_.shapes, shared_.pace, shared_.options.trouble});
+  threegarble::Watch watch;
+  if (const auto& parts = shared_.options.garbling_parts; parts && parts->watch)
+    watch = [this, &parts = *parts](threegarble::Step step, const threegarble::InstanceId& id) {
+      parts.watch(session_, step, id);
+    };
+  auto joined = LaneGarbling::join(lane_, index_, keys, std::move(streams),
+                                   {shared_.options.garbling, shared_.shapes, shared_.pace,
+                                    shared_.options.trouble, std::move(watch)});
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
   choice_.emplace(shared_, running_, *garbling_, one_way_, lane_load_);

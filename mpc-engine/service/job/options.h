@@ -30,7 +30,8 @@ struct LostCheck {
   bool held = false;         // its connections were lost before it was given up
 };
 
-struct PairParts;  // service/pair/pair_parts.h
+struct GarblingParts;  // service/garbled/garbling_parts.h
+struct PairParts;      // service/pair/pair_parts.h
 
 struct JobServiceOptions {
   InstallationId installation{};
@@ -71,7 +72,9 @@ struct JobServiceOptions {
   std::chrono::milliseconds pair_refresh_again{5000};
   // How many moves of keys more than one each second since 2026 two servers may have made.
   std::uint64_t pair_moves_ahead = std::uint64_t{1} << 20;
-  std::shared_ptr<const PairParts> pair_parts;  // null: what a server has by itself
+  // Null: what a server has by itself.
+  std::shared_ptr<const PairParts> pair_parts;
+  std::shared_ptr<const GarblingParts> garbling_parts;
 };
 
 }  // namespace tkdc

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->store_ = std::move(surroundings.store);
   auto done = server->check_store();
   if (done.ok()) done = server->open_files();
-  if (done.ok()) done = server->make_job_service(std::move(surroundings.pair_parts));
+  if (done.ok()) done = server->make_job_service(surroundings);
   if (!done.ok()) return done.error();
   server->make_control(std::move(surroundings.agents));
   server->make_exports(std::move(surroundings.curve_secret));
@@ -114,16 +114,17 @@ Result<void> Server::open_files() {
 // What peers record of the audit log: no more than a crash leaves of it.
 AuditHead Server::told_head() const { return audit_->durable_head(); }
 
-Result<void> Server::make_job_service(std::shared_ptr<const PairParts> pair_parts) {
+Result<void> Server::make_job_service(const Surroundings& surroundings) {
   JobServiceOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
   options.protocols = protocols_;
   options.garbling = config_.garbling;
+  options.garbling_parts = surroundings.garbling_parts;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.pair_prepared_bytes = config_.pair_prepared_bytes;
-  options.pair_parts = std::move(pair_parts);
+  options.pair_parts = surroundings.pair_parts;
   options.pair_tables_bytes = config_.pair_tables_bytes;
   options.pair_tables_wait = config_.pair_tables_wait;
   options.audit_head = [this] { return told_head(); };

@@ -76,7 +76,7 @@ class Server {
   Result<void> check_store() const;
   bool of_two() const { return config_.parties == 2; }
   Result<void> open_files();
-  Result<void> make_job_service(std::shared_ptr<const PairParts> pair_parts);
+  Result<void> make_job_service(const Surroundings& surroundings);
   Result<void> make_mesh(std::shared_ptr<Network> network);
   MeshOptions mesh_options(std::shared_ptr<Network> network);
   void add_options_of_three(MeshOptions& options);

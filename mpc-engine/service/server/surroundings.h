@@ -17,7 +17,8 @@
 
 namespace tkdc {
 
-struct PairParts;  // service/pair/pair_parts.h
+struct GarblingParts;  // service/garbled/garbling_parts.h
+struct PairParts;      // service/pair/pair_parts.h
 
 struct Surroundings {
   std::unique_ptr<Store> store;
@@ -27,8 +28,10 @@ struct Surroundings {
   std::unique_ptr<LocalSocket> status;        // for monitoring; null: there is none
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
   std::optional<std::int64_t> certificate_end_s;
-  std::optional<Fingerprint> certificate;       // this server's own
-  std::shared_ptr<const PairParts> pair_parts;  // null: what a server has by itself
+  std::optional<Fingerprint> certificate;  // this server's own
+  // Null: what a server has by itself.
+  std::shared_ptr<const PairParts> pair_parts;
+  std::shared_ptr<const GarblingParts> garbling_parts;
 };
 
 // Opens and binds what agents and administrator reach; peers are not listened to yet.

@@ -73,6 +73,8 @@ TEST(Run, AnInstanceServesOnce) {
   trio.lanes.record = [&](int, const SecretVector& prev, const SecretVector& next) {
     packets += prev.size() + next.size() > 0 ? 1 : 0;
   };
+  std::vector<Step> steps;
+  trio.side(0).watch([&](Step step, const InstanceId&) { steps.push_back(step); });
   ASSERT_TRUE(trio.compute(shape, 5, random_octets(2)).has_value());
   EXPECT_EQ(packets, 9u);  // three ticks of three
   // The same number again, and one that was passed over.
@@ -83,6 +85,7 @@ TEST(Run, AnInstanceServesOnce) {
     EXPECT_EQ(packets, 0u) << n;
   }
   EXPECT_TRUE(trio.compute(shape, 6, random_octets(2)).has_value());
+  EXPECT_EQ(steps, (std::vector{Step::kUsed, Step::kGood, Step::kUsed, Step::kGood}));
 }
 
 TEST(Ledger, BurnsUpToANumberAndKeepsCircuitsApart) {

@@ -33,13 +33,14 @@ class StandingMachine final : public Machine {
   std::chrono::system_clock::time_point wall() override {
     return std::chrono::system_clock::time_point(480'000h) + passed_.load();
   }
-  void pause(std::chrono::milliseconds time) override { real_.pause(time); }
+  void pause(std::chrono::microseconds time) override { real_.pause(time); }
   std::unique_ptr<Thread> start(std::function<void()> body) override {
     return real_.start(std::move(body));
   }
   bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
-            std::chrono::milliseconds most, const std::function<bool()>& there) override {
-    const bool done = real_.wait(changed, lock, std::min(most, 5ms), there);
+            std::chrono::microseconds most, const std::function<bool()>& there) override {
+    const bool done =
+        real_.wait(changed, lock, std::min<std::chrono::microseconds>(most, 5ms), there);
     // Who waits for the other server's octets, which takes patience, is not idle.
     if (ot::who == kLeader && !done && most < 10s) ++idle_;
     return done;

@@ -14,11 +14,11 @@
 #include "api.h"
 #include "base/hex.h"
 #include "base/progress_line.h"
+#include "base/stop.h"
 #include "migrate/dropped_keys.h"
 #include "migrate/own_krbtgt.h"
 #include "migrate/reconcile_dropped.h"
 #include "migrate/start.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "base/machine.h"
 #include "service/server/control_router.h"
 #include "service/server/control_socket.h"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prose of the pages: lines of 100 columns, and sentences of 25 words on average, at most, none of
-which has more than 45. The latter not where a protocol is proved or a decision explained.
+which has more than 45: a full stop ends one, and neither a colon nor a semicolon does. The latter
+not where a protocol is proved or a decision explained.
 
     python3 -m tests.house_prose [--write] [PAGE ...]
 
@@ -23,7 +24,7 @@ MAY_BE_LONG = ("docs/protocols/", "docs/adr/")
 MARKER = re.compile(r"( *)((?:[-*+]|\d+[.)]) +)(?=\S)")
 # Not at the beginning of a line, where they would begin a list, a heading or a table.
 HELD = re.compile(r"(?:[-+*]|\d+[.)]|#+|\||>.*|```.*|<!--.*)$")
-ENDS = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`*\[(0-9])")
+ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\[(0-9])")
 
 
 @dataclass

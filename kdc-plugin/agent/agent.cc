@@ -138,6 +138,7 @@ void Agent::pass() {
   if (reopen_.exchange(false)) jobs_->reopen_log();
   if (now_ < next_tick_) return;
   next_tick_ = now_ + kTickTime;
+  jobs_->speak(now_);
   std::vector<std::uint64_t> slow;
   for (auto& [id, client] : clients_)
     if (client->stalled(now_)) slow.push_back(id);
@@ -319,8 +320,9 @@ void Agent::tell_systemd() {
   notify("WATCHDOG=1");
   int connected = jobs_->connected_servers();
   if (connected == told_connected_) return;
-  std::string text = "STATUS=" + std::to_string(connected) +
-                     " of 3 servers connected; security: " + config_.security;
+  std::string text = "STATUS=" + std::to_string(connected) + " of " +
+                     std::to_string(config_.servers.size()) +
+                     " servers connected; security: " + config_.security;
   if (notify(text)) told_connected_ = connected;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,7 @@ bool share_a_key(const ServerAddress& a, const ServerAddress& b) {
 
 void read_servers(StrictToml& file, AgentConfig& config) {
   bool seen[kMostServers] = {};
+  std::size_t place = 0;
   for (TomlTable& table : file.tables("servers")) {
     const auto party = static_cast<std::size_t>(table.integer("party", 0, kMostServers - 1));
     if (seen[party]) table.reject("party", "stands twice: each of 0, 1 and 2 once");
@@ -98,6 +100,8 @@ void read_servers(StrictToml& file, AgentConfig& config) {
     config.servers.resize(std::max(config.servers.size(), party + 1));
     ServerAddress& server = config.servers[party];
     server.address = table.text("address");
+    server.key = "servers[" + std::to_string(place++) + "].address";
+    server.line = table.line("address");
     if (!is_server_address(server.address))
       table.reject("address", "must be of the form \"tcp://host:port\"");
     server.curve_public_key = table.text("curve_public_key");
@@ -128,9 +132,30 @@ bool is_made_by_systemd(const std::filesystem::path& folder) {
   return folder.parent_path() == "/run/tkdc" || folder.parent_path() == "/var/lib/tkdc";
 }
 
+// "tcp://host:port", as is_server_address() found it.
+std::string host_of(const std::string& address) {
+  const std::size_t begin = address.find("//") + 2;
+  std::string host = address.substr(begin, address.rfind(':') - begin);
+  return host.front() == '[' ? host.substr(1, host.size() - 2) : host;
+}
+
+Result<std::string> check_hosts(const AgentConfig& config, const LookUp& look) {
+  std::vector<NamedHost> hosts;
+  std::map<std::string, int> lines;
+  for (const ServerAddress& server : config.servers) {
+    hosts.push_back({server.key, host_of(server.address)});
+    lines[server.key] = server.line;
+  }
+  const auto wrong = [&](const std::string& key, const std::string& why) {
+    return fail("config: " + config.path + ": '" + key + "': " + why + " (line " +
+                std::to_string(lines[key]) + ")");
+  };
+  return check_names(hosts, wrong, "an agent that starts now reaches no server", look);
+}
+
 }  // namespace
 
-Result<std::string> check_surroundings(const AgentConfig& config) {
+Result<std::string> check_surroundings(const AgentConfig& config, const LookUp& look) {
   for (const auto& [key, group] : {std::pair("socket_group", config.socket_group),
                                    std::pair("status_group", config.status_group)})
     if (!group.empty() && ::getgrnam(group.c_str()) == nullptr)
@@ -148,7 +173,10 @@ Result<std::string> check_surroundings(const AgentConfig& config) {
                   "; make it, for this service's user");
     remark += (remark.empty() ? "" : ", ") + folder.string();
   }
-  return remark.empty() ? remark : remark + " will be made by systemd when the unit starts";
+  if (!remark.empty()) remark += " will be made by systemd when the unit starts";
+  auto hosts = check_hosts(config, look);
+  if (!hosts.ok()) return hosts.error();
+  return remark + (remark.empty() || hosts->empty() ? "" : "; ") + *hosts;
 }
 
 std::vector<std::string> former_keys(const AgentConfig& config) {

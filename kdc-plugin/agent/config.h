@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/curve_key.h"
+#include "base/host_names.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "service/wire/message.h"
@@ -21,6 +22,8 @@ struct ServerAddress {
   std::string address;                       // "tcp://host:port", as ZeroMQ wants it
   std::string curve_public_key;              // Z85
   std::string former_curve_public_key = "";  // while the server changes it: taken, too
+  std::string key = "";                      // of its address in the file
+  int line = 0;
 };
 
 struct AgentConfig {
@@ -46,7 +49,8 @@ struct AgentConfig {
 Result<AgentConfig> load_config(const std::string& path, bool without_credentials = false);
 // Servers of which a former key is still taken: "server1".
 std::vector<std::string> former_keys(const AgentConfig& config);
-// Whether what it names besides is there: the group, folders. A remark where systemd makes them.
-Result<std::string> check_surroundings(const AgentConfig& config);
+// Whether what it names besides is there: the group, folders, the servers' hosts. A remark where
+// systemd makes them, or a server's host has no address (yet: base/host_names.h).
+Result<std::string> check_surroundings(const AgentConfig& config, const LookUp& look = look_up);
 
 }  // namespace tkdc::agent

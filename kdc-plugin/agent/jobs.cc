@@ -2,6 +2,7 @@
 #include "agent/jobs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/log.h"
 #include "agent/status.h"
@@ -114,6 +115,7 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
 }
 
 void Jobs::ask(Pending entry, Clock::time_point now) {
+  asked_ = now;
   const std::uint64_t number = ++number_;
   JobRequest job = entry.operation.job;
   job.name = JobName{0, run_, number};
@@ -190,6 +192,7 @@ void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_
 }
 
 void Jobs::ask_status(Pending entry, Clock::time_point now) {
+  asked_ = now;
   const std::uint64_t number = ++number_;
   JobRequest job = entry.operation.job;
   job.name = JobName{0, run_, number};
@@ -341,6 +344,12 @@ std::optional<Clock::time_point> Jobs::probe_due() const {
   const auto since = pending_.oldest_start();
   if (!since) return std::nullopt;
   return std::max(*since, probed_) + kProbeAfter;
+}
+
+void Jobs::speak(Clock::time_point now) {
+  const bool all = std::cmp_equal(connected_servers(), links_.size());
+  if (now - asked_ >= kSpeakAfter && (all || !within_grace(now)))
+    ask_status(status_question(Asker(), now, now + kStatusTime), now);
 }
 
 // A job that one server does not work on stays unanswered at all three. So before it is given up

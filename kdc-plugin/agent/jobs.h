@@ -24,6 +24,8 @@ namespace tkdc::agent {
 
 inline constexpr auto kConnectGrace = std::chrono::seconds(2);
 inline constexpr auto kStatusTime = std::chrono::seconds(3);
+// Servers warn of an agent that says nothing for long (service/server/agent_watch.h).
+inline constexpr auto kSpeakAfter = std::chrono::seconds(30);
 // A job is dealt again at once when two servers ask for it, and then each time after a while.
 inline constexpr auto kDealAgainAfter = std::chrono::milliseconds(250);
 inline constexpr int kMostDeals = 10;
@@ -40,6 +42,10 @@ class Jobs {
               Clock::time_point deadline);
   // Asks every connected server for its status; the outcome's output is JSON.
   void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
+
+  // Asks the servers how they are where it has asked them nothing for a while: they see that it
+  // lives.
+  void speak(Clock::time_point now);
 
   // Takes in what the servers sent, sends what waited, lets deadlines pass.
   void pump(Clock::time_point now);
@@ -98,6 +104,7 @@ class Jobs {
   std::uint64_t number_ = 0;
   std::vector<Clock::time_point> heard_;  // when each server last said anything
   Clock::time_point probed_{};
+  Clock::time_point asked_{};  // anything
 };
 
 }  // namespace tkdc::agent

@@ -10,11 +10,11 @@
 #include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/progress_line.h"
+#include "base/stop.h"
 #include "base/system_error.h"
 #include "migrate/exporter.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "api.h"
 #include "base/progress_line.h"
+#include "base/stop.h"
 #include "migrate/importer.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {

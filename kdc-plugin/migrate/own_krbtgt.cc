@@ -28,26 +28,27 @@ Result<bool> is_held(AgentPipe& agent, const ExportKey& key) {
 
 }  // namespace
 
-Result<std::vector<ExportKey>> dead_of_krbtgt(RealmDb& db, AgentPipe& agent) {
+Result<OwnKrbtgt> look_at_own_krbtgt(RealmDb& db, AgentPipe& agent) {
   const std::string name = "krbtgt/" + db.realm() + "@" + db.realm();
   auto entry = db.read(name);
   if (!entry) return entry.error();
   if (!*entry) return fail("the database has no " + name);
   if (!(*entry)->trouble.empty()) return fail(name + ": " + (*entry)->trouble);
-  std::vector<ExportKey> dead;
+  OwnKrbtgt out;
   for (const StoredKey& stored : (*entry)->keys) {
     if (stored.kvno != (*entry)->newest_kvno) continue;
-    if (!stored.is_handle) break;
+    out.plain = !stored.is_handle;
+    if (out.plain) break;
     ExportKey key{{}, stored.handle.kvno, stored.handle.enctype, name};
     std::ranges::copy(stored.handle.key_id, key.id.begin());
     const bool here = std::equal(std::begin(stored.handle.installation),
                                  std::end(stored.handle.installation), agent.installation());
     auto held = here ? is_held(agent, key) : Result<bool>(false);
     if (!held) return held.error();
-    if (!*held) dead.push_back(std::move(key));
+    if (!*held) out.dead.push_back(std::move(key));
     break;
   }
-  return dead;
+  return out;
 }
 
 }  // namespace tkdc::migrate

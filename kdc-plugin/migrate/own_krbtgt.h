@@ -10,8 +10,13 @@
 
 namespace tkdc::migrate {
 
-// The first key of its newest version, with which every ticket is sealed, if the database names it
-// and no server holds it; else nothing. Error: the database or the servers cannot be asked.
-Result<std::vector<ExportKey>> dead_of_krbtgt(RealmDb& db, AgentPipe& agent);
+// The first key of its newest version, with which every ticket is sealed.
+struct OwnKrbtgt {
+  std::vector<ExportKey> dead;  // it, if no server holds it
+  bool plain = false;           // it is no handle: the database itself has the key
+};
+
+// Error: the database or the servers cannot be asked.
+Result<OwnKrbtgt> look_at_own_krbtgt(RealmDb& db, AgentPipe& agent);
 
 }  // namespace tkdc::migrate

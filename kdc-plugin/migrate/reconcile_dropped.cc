@@ -12,8 +12,8 @@
 #include "base/output_file.h"
 #include "base/progress_line.h"
 #include "base/secret_file.h"
+#include "base/stop.h"
 #include "base/utc_time.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {

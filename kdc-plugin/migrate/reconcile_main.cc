@@ -14,11 +14,11 @@
 #include "api.h"
 #include "base/hex.h"
 #include "base/progress_line.h"
+#include "base/stop.h"
 #include "migrate/dropped_keys.h"
 #include "migrate/own_krbtgt.h"
 #include "migrate/reconcile_dropped.h"
 #include "migrate/start.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -211,22 +211,29 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
 
 // `tkdc status` asks for this each time.
 int look_at_krbtgt(RealmDb& db, AgentPipe& agent, bool json) {
-  auto dead = dead_of_krbtgt(db, agent);
-  if (!dead) return complain(dead.error().message);
+  auto own = look_at_own_krbtgt(db, agent);
+  if (!own) return complain(own.error().message);
   if (json) {
     nlohmann::json out = {
         {"realm", db.realm()},
         {"installation", to_hex(ByteSpan(agent.installation(), sizeof(InstallationId)))},
-        {"dead", nlohmann::json::array()}};
-    for (const ExportKey& key : *dead) out["dead"].push_back(key_json(key));
+        {"dead", nlohmann::json::array()},
+        {"plain", own->plain}};
+    for (const ExportKey& key : own->dead) out["dead"].push_back(key_json(key));
     std::cout << out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
-  } else if (dead->empty()) {
+  } else if (own->plain) {
+    std::cout
+        << "PLAIN: krbtgt's newest key of realm " << db.realm()
+        << " is in the database itself: who reads that, or a backup of it, makes any ticket.\n"
+           "  No server holds it. Draw a new one there: tkdc rotate krbtgt --now; and tkdc "
+           "import takes all other keys along\n";
+  } else if (own->dead.empty()) {
     std::cout << "realm " << db.realm() << ": the servers hold krbtgt's newest key.\n";
   } else {
     std::cout << "DEAD: no ticket can be issued, since no server holds\n";
-    for (const ExportKey& key : *dead) std::cout << "    " << describe(key) << "\n";
+    for (const ExportKey& key : own->dead) std::cout << "    " << describe(key) << "\n";
   }
-  return dead->empty() ? 0 : kDiffers;
+  return own->dead.empty() && !own->plain ? 0 : kDiffers;
 }
 
 int run(const ReconcileOptions& options) {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/hardening.h"
+#include "base/stop.h"
 #include "base/version.h"
-#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 

@@ -46,6 +46,7 @@ void ProgressLine::show(const std::string& text) {
 void ProgressLine::show(std::size_t done, std::size_t of, const std::string& what) {
   const Clock::time_point now = Clock::now();
   if (!begun_ || done < begun_->done) begun_ = {now, done};
+  if (now < due_) return;
   const std::chrono::duration<double> since = now - begun_->at;
   show(how_far(done, of, what, since.count(), begun_->done));
 }

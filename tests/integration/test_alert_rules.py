@@ -32,6 +32,7 @@ FAULTS = {
     "TkdcSharesAuditOverdue": ('tkdc_server_shares_audit_warning{server="1"}', 1, 0),
     "TkdcEpochs": ('tkdc_server_epoch_alarms{server="1"}', 2, 0),
     "TkdcGarbledUsedUp": ('tkdc_server_garbled_missed_total{server="1"}', "0+60", 0),
+    "TkdcPoolLow": ('tkdc_server_pair_pool_least{server="1"}', 8191, 8192),
     "TkdcKeyNearLimit": ('tkdc_server_seals_near_limit{server="1"}', 1, 0),
     "TkdcChecksBroken": ('tkdc_server_checks_broken{server="1"}', "0+1", 0),
     "TkdcAgentLimited": ('tkdc_server_agent_limited_total{agent="kdc", server="1"}', "0+60", 0),
@@ -123,6 +124,15 @@ def test_a_fault_of_few_among_many_is_none(tmp_path):
     assert not quiet({gone: "0+60", ok: "0+60"}, "TkdcKeysGone"), "krbtgt's"
     assert quiet({used_up: "0+1", of_two: "0+1"}, "TkdcGarbledUsedUp")
     assert not quiet({used_up: "0", of_two: "0+60"}, "TkdcGarbledUsedUp")
+
+
+def test_a_pool_of_three_servers_is_never_low(tmp_path):
+    """They have none; nor have two that have just begun."""
+    one = {"interval": "1m", "input_series": [
+        {"series": FAULTS["TkdcPoolLow"][0], "values": "0x60"}], "alert_rule_test": [
+        {"eval_time": "60m", "alertname": "TkdcPoolLow", "exp_alerts": []}]}
+    quiet = promtool(tmp_path, [one])
+    assert all(run.returncode == 0 for run in quiet), said(quiet)
 
 
 def test_a_rule_fires_by_its_fault(tmp_path):

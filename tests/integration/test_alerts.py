@@ -282,9 +282,8 @@ def a_server_was_set_back(site):
 
 
 @contextmanager
-def newer_servers(agent: Path, socket_path: Path) -> Iterator[None]:
-    """Between exporter and agent: in each status servers say a number more, as a later release's
-    do."""
+def say_more(agent: Path, socket_path: Path, more: bytes) -> Iterator[None]:
+    """Between exporter and agent: in each status servers say this, too."""
     def answer(client: socket.socket) -> None:
         with client, agent_wire.Connection(agent) as behind:
             while head := client.recv(agent_wire.HEADER_BYTES, socket.MSG_WAITALL):
@@ -293,7 +292,7 @@ def newer_servers(agent: Path, socket_path: Path) -> Iterator[None]:
                 reply = behind.receive()
                 body = reply.body
                 if reply.op == agent_wire.STATUS:
-                    said = body[4:].replace(b'"session_up":', b'"of_tomorrow":7,"session_up":')
+                    said = body[4:].replace(b'"session_up":', more + b',"session_up":')
                     body = struct.pack(">I", len(said)) + said
                 client.sendall(struct.pack(">IBBHQII", agent_wire.MAGIC, agent_wire.VERSION,
                                            reply.op, reply.status, reply.id, len(body), 0) + body)
@@ -318,10 +317,21 @@ def newer_servers(agent: Path, socket_path: Path) -> Iterator[None]:
 
 @fault("TkdcExporterOld")
 def servers_are_newer_than_the_exporter(site):
+    """They say a number more, as a later release's do."""
     agent, between = site.realm.agent_socket("kdc"), site.realm.directory / "newer.sock"
-    with newer_servers(agent, between):
+    with say_more(agent, between, b'"of_tomorrow":7'):
         site.export_from(between)
         yield {"TkdcExporterOld"}
+        site.export_from(agent)
+
+
+@fault("TkdcPoolLow", quick=True)
+def keys_do_not_move_out_of_a_pool(site):
+    """As two servers say it: a pool is that low after 2,500 keys, with a disk that is full."""
+    agent, between = site.realm.agent_socket("kdc"), site.realm.directory / "low.sock"
+    with say_more(agent, between, b'"pair":{"pool_least":8191,"pool_left":60000}'):
+        site.export_from(between)
+        yield {f"TkdcPoolLow {party}" for party in SERVERS}
         site.export_from(agent)
 
 

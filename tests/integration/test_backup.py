@@ -23,6 +23,7 @@ from tests.integration.test_refresh import tkdc as of_server
 from tests.integration.test_shares import SETTLED_S, turn_on, wait_for_session
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.terminal import run_on_terminal
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
@@ -140,6 +141,19 @@ def test_backups_say_what_they_are(realm, first):
         folder = realm.server_directory(party)
         for name in ("curve.key", "tls.key.pem", "store.key"):
             assert (folder / name).read_bytes().strip()[-20:] not in octets, name
+
+
+def test_how_far_it_is_is_shown(realm, first):
+    config, into = realm.server_directory(2) / "tkdc.toml", realm.directory / "shown"
+    for words, says in (
+            (("backup", "make", "--config", config, "--to", realm.directory / "shown-to"),
+             [r"0 of \d+ values"]),
+            (("backup", "verify", first[2], "--key", secret(realm, 2)), ["MiB of the backup"]),
+            (("restore", first[2], "--key", secret(realm, 2), "--into", into),
+             ["MiB checked", "MiB restored"])):
+        done = run_on_terminal([str(realm.bin / "tkdc"), *map(str, words)], realm.env())
+        assert done.code == GOOD and done.errors.endswith("\r\033[K"), done
+        assert all(re.search(one, done.errors) for one in says), done.errors
 
 
 def test_a_server_that_runs_keeps_its_store(realm, first):

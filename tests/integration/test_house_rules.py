@@ -83,6 +83,10 @@ def test_a_sentence_that_two_readings_cannot_untangle_is_seen():
     assert "a sentence of 46 words, over 45" in house_prose.faults("docs/a.md",
                                                                    page.format("\nso"))[0]
     assert not house_prose.faults("docs/adr/a.md", page.format("\nso")), "a decision's reasons"
+    for stop in ":;":
+        joined = page.format(f"{stop}\nSo it is")
+        assert "a sentence of 48 words" in house_prose.faults("docs/a.md", joined)[0], stop
+    assert not house_prose.faults("docs/a.md", page.format(".\nSo it is"))
 
 
 def test_each_decision_has_its_test():

@@ -7,10 +7,12 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
 import termios
+import time
 from collections import Counter
 
 import pytest
@@ -126,6 +128,29 @@ def test_the_status_is_asked_for_again_until_somebody_stops_it(realm):
         assert next(healthy) and next(healthy)
         watch.send_signal(signal.SIGINT)
         watch.wait(10)
+
+
+def test_the_database_is_opened_once_for_many_looks(realm, tmp_path):
+    """tkdc-reconcile, which opens it, is another here that counts."""
+    shutil.copy(realm.bin / "tkdc", tmp_path)
+    asked, installation = tmp_path / "asked", json.loads(subprocess.run(
+        [str(realm.bin / "tkdc"), "status", *of_agent(realm), "--json"], text=True, timeout=30,
+        capture_output=True, check=False).stdout)["installation"]
+    program = tmp_path / "tkdc-reconcile"
+
+    def looks(dead: str, seconds: float = 4.5) -> int:
+        asked.write_text("")
+        program.write_text(f"#!/bin/sh\necho >>{asked}\necho '{{\"installation\":"
+                           f"\"{installation}\",\"dead\":[{dead}]}}'\nexit {2 if dead else 0}\n")
+        program.chmod(0o755)
+        with subprocess.Popen([str(tmp_path / "tkdc"), "status", *of_agent(realm), "--watch", "1"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as watch:
+            time.sleep(seconds)
+            watch.terminate()
+        return len(asked.read_text().splitlines())
+
+    assert looks("") == 1
+    assert looks('{"principal":"krbtgt/R@R","kvno":1,"enctype":18}') > 2, "until it is mended"
 
 
 def test_a_server_alone(realm):

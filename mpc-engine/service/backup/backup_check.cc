@@ -198,13 +198,15 @@ Result<BackupContents> Check::end() {
 
 }  // namespace
 
-Result<BackupContents> check_backup(BackupReader& reader) {
+Result<BackupContents> check_backup(BackupReader& reader, const Watch& watch) {
   Check check(reader);
   BackupEntry entry;
   for (;;) {
     auto more = reader.next(entry);
     if (!more.ok()) return more.error();
     if (!*more) return check.end();
+    if (auto on = look(watch, reader.octets(), reader.head().body_bytes); !on.ok())
+      return on.error();
     if (auto seen = check.see(entry); !seen.ok()) return seen.error();
   }
 }

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/stop.h"
 #include "service/backup/backup_reader.h"
 
 namespace tkdc {
@@ -18,7 +19,7 @@ struct BackupContents {
   std::vector<BackupFile> files;
 };
 
-// To its end. Error: the first thing that is wrong, and where.
-Result<BackupContents> check_backup(BackupReader& reader);
+// To its end. `watch` counts octets. Error: the first thing that is wrong, and where.
+Result<BackupContents> check_backup(BackupReader& reader, const Watch& watch = {});
 
 }  // namespace tkdc

@@ -23,6 +23,8 @@ class BackupReader {
   const BackupHead& head() const { return whole_.head; }
   const WholeHead& whole_head() const { return whole_; }
   const std::string& path() const { return path_; }
+  // Of the body, read so far.
+  std::uint64_t octets() const { return head().body_bytes - left_; }
   // False at the end. The entry is good until the next call. Error: damaged.
   Result<bool> next(BackupEntry& entry);
 

@@ -91,6 +91,7 @@ class StoreRestore final : public Restore {
     if (auto filled = fill(reader); !filled.ok()) return filled.error();
     auto era = opens(reader.head());
     if (!era.ok()) return era.error();
+    if (auto on = look_at(reader); !on.ok()) return on.error();
     auto former = place_.replace(former_name());
     if (!former.ok()) return former.error();
     return RestoredStore{*former, *era};
@@ -105,6 +106,9 @@ class StoreRestore final : public Restore {
     for (int more = 2; ::access(name.c_str(), F_OK) == 0; ++more)
       name = first + "-" + std::to_string(more);
     return name;
+  }
+  Result<void> look_at(const BackupReader& reader) const {
+    return look(options_.watch, reader.octets(), reader.head().body_bytes);
   }
   Result<void> fill(BackupReader& reader);
   // What was made is what the backup says. Its era.
@@ -131,6 +135,7 @@ Result<void> StoreRestore::fill(BackupReader& reader) {
     auto more = reader.next(entry);
     if (!more.ok()) return more.error();
     if (!*more) return (*filler)->finish();
+    if (auto on = look_at(reader); !on.ok()) return on;
     if (entry.kind == kBackupFileKind) continue;
     auto done = (*filler)->put(
         {static_cast<ValueKind>(entry.kind), entry.name, entry.header, entry.contents});

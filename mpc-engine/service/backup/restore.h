@@ -20,6 +20,7 @@ struct RestoreOptions {
   // All three servers are restored: their nonce epochs begin anew, so that no nonce comes twice.
   bool all_three = false;
   std::uint64_t now_s = 0;
+  Watch watch;  // counts the backup's octets
 };
 
 struct RestoredStore {

@@ -45,7 +45,9 @@ Result<TakenBackup> take_backup(const TakeOptions& options, const SecretBuffer& 
   out.head.inventory = moment.inventory;
   auto writer = BackupWriter::create(out.path, options.recipient);
   if (!writer.ok()) return writer.error();
-  auto done = (*snapshot)->each([&](const StoredValue& value) {
+  std::uint64_t values = 0;
+  auto done = (*snapshot)->each([&](const StoredValue& value) -> Result<void> {
+    if (auto on = look(options.watch, values++, (*snapshot)->values()); !on.ok()) return on;
     return (*writer)->put(
         {static_cast<std::uint8_t>(value.kind), value.name, value.header, value.plain});
   });

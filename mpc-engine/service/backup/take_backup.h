@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stop.h"
 #include "service/backup/backup_entry.h"
 #include "service/backup/backup_head.h"
 #include "service/store/store.h"
@@ -17,6 +18,7 @@ struct TakeOptions {
   BackupPublicKey recipient{};
   std::vector<BackupFile> files;
   std::uint64_t now_s = 0;
+  Watch watch;  // counts values
 };
 
 struct TakenBackup {

@@ -2,6 +2,7 @@
 #include "service/server/audit_check.h"
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <istream>
 #include <map>
@@ -214,14 +215,20 @@ namespace {
 // One file after another.
 class ChainCheck {
  public:
+  using Seen = std::function<Result<void>(std::uint64_t octets)>;  // of this file
   explicit ChainCheck(const std::vector<RecordedHead>& recorded) {
     for (const RecordedHead& one : recorded) wanted_.emplace(one.head.lines, &one);
     meet(wanted_, summary_.head);  // of an empty log
   }
 
-  Result<void> file(const std::string& path) {
+  Result<void> file(const std::string& path, const Seen& seen = {}) {
     AuditLines lines(path);
-    auto good = all_of(path, [&](std::string& line) { return lines.next(line); });
+    Result<void> on;
+    auto good = all_of(path, [&](std::string& line) {
+      if (seen) on = seen(lines.octets());
+      return on.ok() && lines.next(line);
+    });
+    if (!on.ok()) return on;
     return good.ok() ? lines.fault() : good;
   }
 
@@ -301,19 +308,29 @@ class ChainCheck {
   Wanted wanted_;
 };
 
+std::uint64_t file_octets(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t octets = std::filesystem::file_size(path, error);
+  return error ? 0 : octets;
+}
+
 }  // namespace
 
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded,
-                                     std::int64_t deleted_before_s) {
+                                     std::int64_t deleted_before_s, const Watch& watch) {
   auto closed = closed_audit_files(path);
   if (!closed) return closed.error();
+  std::uint64_t before = 0, of = file_octets(path);
+  for (const ClosedAuditFile& one : *closed) of += file_octets(one.path);
+  const auto seen = [&](std::uint64_t octets) { return look(watch, before + octets, of); };
   ChainCheck check(recorded);
   for (const ClosedAuditFile& one : *closed) {
-    if (auto good = check.file(one.path); !good) return good.error();
+    if (auto good = check.file(one.path, seen); !good) return good.error();
     if (auto named = check.ends_at(one); !named) return named.error();
+    before += file_octets(one.path);
   }
-  if (auto good = check.file(path); !good) return good.error();
+  if (auto good = check.file(path, seen); !good) return good.error();
   return check.end(path, deleted_before_s);
 }
 

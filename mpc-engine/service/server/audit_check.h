@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/stop.h"
 #include "service/job/audit_head.h"
 
 namespace tkdc {
@@ -75,10 +76,10 @@ struct AuditSummary {
 // looks for each of `recorded` in it, by line number and hash. Old files may have been deleted:
 // then the chain begins in the middle, and what was recorded of before may be missing if that was
 // before `deleted_before_s`. The error names the first line that breaks the chain, or the head that
-// is not there, and what that means.
+// is not there, and what that means. `watch` counts the files' octets.
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded = {},
-                                     std::int64_t deleted_before_s = 0);
+                                     std::int64_t deleted_before_s = 0, const Watch& watch = {});
 // The same of what `in` has; `path` is for messages.
 Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
                                        const std::vector<RecordedHead>& recorded);

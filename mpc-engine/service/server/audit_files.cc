@@ -234,6 +234,10 @@ bool AuditLines::next(std::string& line) {
   return true;
 }
 
+std::uint64_t AuditLines::octets() const {
+  return file_ == nullptr ? 0 : static_cast<std::uint64_t>(std::max<z_off_t>(0, ::gzoffset(file_)));
+}
+
 Result<void> AuditLines::fault() const {
   if (fault_.empty()) return {};
   return fail(fault_);

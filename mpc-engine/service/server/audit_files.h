@@ -58,6 +58,8 @@ class AuditLines {
   // Whether the line that next() gave had no line break behind it: it was cut short.
   bool cut() const { return cut_; }
   Result<void> fault() const;
+  // Of the file as it lies there, read so far.
+  std::uint64_t octets() const;
 
  private:
   bool fill();

@@ -2,11 +2,8 @@
 #include "service/server/config_places.h"
 
 #include <net/if.h>
-#include <netdb.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -75,43 +72,17 @@ Result<std::string> check_folders(const ServerConfig& config) {
   return remark;
 }
 
-Lookup look_up(const std::string& host) {
-  // For the resolver of this process, which is a check's: the usual patience is a minute.
-  ::setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
-  if (code == 0) ::freeaddrinfo(list);
-  if (code == 0) return Lookup::kFound;
-  return code == EAI_NONAME || code == EAI_NODATA ? Lookup::kUnknown : Lookup::kNotNow;
-}
-
 Result<std::string> check_hosts(const ServerConfig& config, const LookUp& look) {
-  std::vector<std::pair<std::string, std::string>> named;  // key, host
-  for (const PeerEntry& peer : config.peers) named.emplace_back(peer.key, host_of(peer.address));
-  const std::size_t peers = named.size();
+  std::vector<NamedHost> named;
+  for (const PeerEntry& peer : config.peers) named.push_back({peer.key, host_of(peer.address)});
   if (const std::string host = host_of(config.control_listen); !is_of_this_host(host))
-    named.emplace_back("control.listen", host);
+    named.push_back({"control.listen", host, true});
   if (const std::string host = host_of(config.data_listen); !host.empty())
-    named.emplace_back("data.listen", host);
-  std::string remarks;
-  for (std::size_t k = 0; k < named.size(); ++k) {
-    const auto& [key, host] = named[k];
-    const Lookup found = look(host);
-    if (found == Lookup::kNotNow)  // and hardly about others: each would be waited for
-      return remarks + (remarks.empty() ? "" : "; ") + "no name server answers about " + host +
-             ": a server that starts now has no session before one does";
-    if (found == Lookup::kFound) continue;
-    const Error error = wrong(config, key,
-                              "there is no host " + host +
-                                  ", neither in /etc/hosts nor in the DNS; correct its name, or "
-                                  "write its address");
-    if (k >= peers) return error;
-    remarks += (remarks.empty() ? "" : "; ") + error.message;
-  }
-  return remarks;
+    named.push_back({"data.listen", host, true});
+  return check_names(
+      named,
+      [&](const std::string& key, const std::string& why) { return wrong(config, key, why); },
+      "a server that starts now has no session", look);
 }
 
 }  // namespace tkdc

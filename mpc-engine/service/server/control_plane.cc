@@ -24,7 +24,7 @@ ControlPlane::ControlPlane(std::unique_ptr<AgentSocket> socket, ControlOptions o
                            Submit submit, StatusJson status_json)
     : options_(std::move(options)), submit_(std::move(submit)),
       status_json_(std::move(status_json)), socket_(std::move(socket)),
-      runs_(options_.agents.size()) {
+      runs_(options_.agents.size()), heard_ms_(options_.agents.size()) {
   for (const AgentEntry& agent : options_.agents)
     agent_ids_.push_back(agent_id(agent.curve_public_key));
 }
@@ -83,6 +83,7 @@ void ControlPlane::handle(const AgentSocket::Message& message) {
                     " has too many processes at work; stop all but one of them");
   }
   requests_++;
+  heard_ms_[agent] = monotonic_ms();
   bool full = runs_[agent].pending() >= options_.max_pending_per_agent;
   runs_[agent].started(request->name.run);
   if (full) return refuse(agent, *request);
@@ -127,6 +128,10 @@ void ControlPlane::answer_list(std::size_t agent, const JobRequest& request) {
     complain(page.error().message);
   }
   reply(request.name, std::move(answer));
+}
+
+std::vector<long long> ControlPlane::heard_ms() const {
+  return {heard_ms_.begin(), heard_ms_.end()};
 }
 
 void ControlPlane::reply(const JobName& name, JobReply reply) {

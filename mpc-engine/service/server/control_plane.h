@@ -55,6 +55,9 @@ class ControlPlane {
   void reply(const JobName& name, JobReply reply);
 
   ControlCounters counters() const;  // any thread
+  // When each of ControlOptions::agents last asked anything, by monotonic_ms(); 0: not yet. Any
+  // thread.
+  std::vector<long long> heard_ms() const;
   // Before run(). Without it nobody gets a list.
   void list_keys_by(ListKeys list) { list_keys_ = std::move(list); }
 
@@ -80,6 +83,7 @@ class ControlPlane {
 
   std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
   std::vector<AgentRuns> runs_;           // by index; control thread only
+  std::vector<std::atomic<long long>> heard_ms_;
   long long next_complaint_ms_ = 0;
   bool listed_ = false;  // since receive_some() began; control thread only
 

@@ -101,7 +101,7 @@ class Server {
   bool audit_job(const std::string& event);
   void sync_audit_log();
   void say_trouble(const std::string& text);
-  nlohmann::json agents_json(const JobServiceStatus& jobs) const;
+  void tell_agents(nlohmann::json& json, const JobServiceStatus& jobs) const;
   std::string dropped_alarm_now();
   Result<void> wait_for_signal();
   void reload();

@@ -7,6 +7,7 @@
 #include "base/machine.h"
 #include "base/version.h"
 #include "link/tls_context.h"
+#include "service/server/agent_watch.h"
 #include "service/server/backup_watch.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
@@ -163,14 +164,20 @@ std::string Server::dropped_alarm_now() {
 }
 
 // An agent whose key is being changed has two entries of one name.
-nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
+void Server::tell_agents(nlohmann::json& json, const JobServiceStatus& jobs) const {
   struct Count {
     std::uint64_t asked = 0, limited = 0, garbled_had = 0;
+    long long heard_ms = 0;
+    AgentRole role = AgentRole::kKdc;
   };
   std::map<std::string, Count> counts;
-  for (const AgentEntry& agent : config_.agents) {
+  const std::vector<long long> heard_ms = control_->heard_ms();
+  for (std::size_t k = 0; k < config_.agents.size(); ++k) {
+    const AgentEntry& agent = config_.agents[k];
     const std::uint64_t id = agent_id(agent.curve_public_key);
     Count& count = counts[agent.name];
+    count.heard_ms = std::max(count.heard_ms, heard_ms[k]);
+    count.role = agent.role;
     for (const auto& one : jobs.agents) {
       if (one.agent != id) continue;
       count.asked += one.asked;
@@ -179,13 +186,20 @@ nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
     if (const auto had = jobs.garbled_agents_had.find(id); had != jobs.garbled_agents_had.end())
       count.garbled_had += had->second;
   }
-  nlohmann::json out = nlohmann::json::array();
-  for (const auto& [name, count] : counts)
-    out.push_back({{"name", name},
-                   {"asked", count.asked},
-                   {"limited", count.limited},
-                   {"garbled_had", count.garbled_had}});
-  return out;
+  json["agents"] = nlohmann::json::array();
+  const long long now_ms = monotonic_ms();
+  std::vector<HeardAgent> all;
+  for (const auto& [name, count] : counts) {
+    nlohmann::json one = {{"name", name},
+                          {"asked", count.asked},
+                          {"limited", count.limited},
+                          {"garbled_had", count.garbled_had}};
+    if (count.heard_ms != 0) one["silent_s"] = (now_ms - count.heard_ms) / 1000;
+    json["agents"].push_back(std::move(one));
+    all.push_back({name, count.role, (now_ms - std::max(count.heard_ms, started_ms_)) / 1000});
+  }
+  if (const std::string silent = silent_agents(all); !silent.empty())
+    json["agents_warning"] = silent;
 }
 
 std::string Server::status_json() {
@@ -213,7 +227,6 @@ std::string Server::status_json() {
                          {"heads_abandoned", jobs.heads_abandoned},
                          {"agents_limited", jobs.agents_limited},
                          {"keys_limited", jobs.keys_limited},
-                         {"agents", agents_json(jobs)},
                          {"tickets_revoked", jobs.tickets_revoked},
                          {"revoked", revoked_json(jobs.revoked)},
                          {"shares", shares_->state()},
@@ -223,6 +236,7 @@ std::string Server::status_json() {
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
+  tell_agents(json, jobs);
   tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days, dropped_alarm_now());
   tell_computed(json, jobs);
   tell_work(json, jobs, !of_two() && config_.security == Security::kMalicious);

@@ -33,11 +33,14 @@ class LmdbSnapshot final : public StoreSnapshot {
 
   Result<void> open(const SecretBuffer& wrapping);
   const StoreMoment& moment() const override { return moment_; }
+  std::uint64_t values() const override;
   Result<void> each(const SeeValue& see) override;
 
  private:
   using Visit = std::function<Result<void>(ByteSpan name, ByteSpan value)>;
+  using Kinds = std::array<std::pair<Table, ValueKind>, 9>;
 
+  Kinds kinds() const;
   int open_environment();
   Result<void> open_keys(const SecretBuffer& wrapping);
   Result<void> read_moment();
@@ -231,18 +234,28 @@ Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue
   });
 }
 
+LmdbSnapshot::Kinds LmdbSnapshot::kinds() const {
+  return {{{Tables::kMeta, ValueKind::kMeta},
+           {second_pair_ ? Tables::kNext : Tables::kCommitted, ValueKind::kRecord},
+           {Tables::kPrepared, ValueKind::kPrepared},
+           {Tables::kTombstones, ValueKind::kTombstone},
+           {Tables::kCondemned, ValueKind::kCondemned},
+           {Tables::kSeals, ValueKind::kSeals},
+           {second_pair_ ? Tables::kNextMacs : Tables::kMacs, ValueKind::kMacs},
+           {Tables::kDropped, ValueKind::kDropped},
+           {Tables::kValues, ValueKind::kKept}}};
+}
+
+std::uint64_t LmdbSnapshot::values() const {
+  std::uint64_t count = 0;
+  MDB_stat stat{};
+  for (const auto& [table, kind] : kinds())
+    if (dbi_[table] && mdb_stat(txn_->get(), *dbi_[table], &stat) == 0) count += stat.ms_entries;
+  return count;
+}
+
 Result<void> LmdbSnapshot::each(const SeeValue& see) {
-  const std::pair<Table, ValueKind> tables[] = {
-      {Tables::kMeta, ValueKind::kMeta},
-      {second_pair_ ? Tables::kNext : Tables::kCommitted, ValueKind::kRecord},
-      {Tables::kPrepared, ValueKind::kPrepared},
-      {Tables::kTombstones, ValueKind::kTombstone},
-      {Tables::kCondemned, ValueKind::kCondemned},
-      {Tables::kSeals, ValueKind::kSeals},
-      {second_pair_ ? Tables::kNextMacs : Tables::kMacs, ValueKind::kMacs},
-      {Tables::kDropped, ValueKind::kDropped},
-      {Tables::kValues, ValueKind::kKept}};
-  for (const auto& [table, kind] : tables)
+  for (const auto& [table, kind] : kinds())
     if (auto seen = see_table(table, kind, see); !seen.ok()) return seen;
   return {};
 }

@@ -18,6 +18,7 @@
 #include "service/server/audit_files.h"
 #include "service/wire/key_ref.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/long_work.h"
 #include "tools/cli/printable.h"
 
 namespace tkdc::cli {
@@ -43,7 +44,8 @@ Result<AuditSummary> check_log(const std::string& path,
     return fail("audit: " + path +
                 " holds no line of an audit log: it is empty, was emptied, or "
                 "is another file");
-  return check_audit_log(path, recorded, deleted_before_s);
+  return check_audit_log(path, recorded, deleted_before_s,
+                         watched("MiB of " + printable(path), kMebibyte));
 }
 
 struct HeadsOfOne {

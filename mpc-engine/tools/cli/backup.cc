@@ -23,6 +23,7 @@
 #include "tools/cli/backup_shelf_command.h"
 #include "tools/cli/backup_words.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/long_work.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
 
@@ -95,7 +96,9 @@ Result<void> make_backup(const BackupOptions& options) {
                     : options.to;
   take.now_s = static_cast<std::uint64_t>(std::time(nullptr));
   if (auto made = make_folder(take.folder); !made) return made;
+  take.watch = watched("values");
   auto taken = take_backup(take, at->key);
+  take.watch = {};
   if (!taken) return taken.error();
   std::cout << taken->path << ": server " << taken->head.party << ", " << taken->head.records
             << " keys, refresh epoch " << taken->head.refresh_epoch << ", generation "
@@ -112,8 +115,9 @@ int verify(const BackupOptions& options) {
   if (!fd) return say_failure(kName, fd.error(), kBackupFailed);
   auto reader = BackupReader::open(*fd, options.file, *secret);
   if (!reader) return say_failure(kName, reader.error(), kBackupBad);
-  auto contents = check_backup(**reader);
-  if (!contents) return say_failure(kName, contents.error(), kBackupBad);
+  auto contents = check_backup(**reader, watched("MiB of the backup", kMebibyte));
+  if (!contents)
+    return say_failure(kName, contents.error(), stop_asked() ? kBackupFailed : kBackupBad);
   show_head((*reader)->head());
   const auto refreshed = static_cast<std::int64_t>(contents->refreshed_at_s);
   std::cout << "refreshed        " << (refreshed == 0 ? "never" : format_utc(refreshed))

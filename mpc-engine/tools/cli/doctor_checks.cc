@@ -39,6 +39,7 @@ constexpr Check kChecks[] = {
     {"epochs", kServer, check_epochs, true},
     {"revoked", kServer | kAgent, check_revoked, true},
     {"broken-checks", kServer, check_broken_checks, true},
+    {"agents", kServer, check_agents, true},
     {"programs", kAgent, check_programs, true},
     {"services", kKrb5, check_services, false},
     {"room", kKrb5, check_room, false},

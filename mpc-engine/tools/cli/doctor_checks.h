@@ -86,6 +86,7 @@ Finding check_epochs(const Patient& patient);
 Finding check_revoked(const Patient& patient);
 Finding check_broken_checks(const Patient& patient);
 Finding check_programs(const Patient& patient);
+Finding check_agents(const Patient& patient);
 // What a server warns of itself in this field of its status, or `well`.
 Finding told(const Patient& patient, const char* field, std::string remedy, std::string well);
 Finding check_ports(const Patient& patient);     // doctor_ports.cc

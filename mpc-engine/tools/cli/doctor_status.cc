@@ -18,7 +18,8 @@ using Kind = Patient::Kind;
 
 constexpr const char* kUnits = "/etc/systemd/system";
 constexpr const char* kSetClock =
-    "on that host: timedatectl set-ntp true; timedatectl timesync-status";
+    "on that host: timedatectl set-ntp true; timedatectl timesync-status; with chrony: chronyc "
+    "makestep; chronyc tracking";
 constexpr std::int64_t kRefreshDueS = 40 * 86'400;  // tkdc-refresh@.timer: each month
 
 std::string text_of(const json& object, const char* field) {
@@ -241,6 +242,13 @@ Finding check_broken_checks(const Patient& patient) {
                  "find who restarts that server; docs/operations.md, Broken checks; then tkdc "
                  "release --config " +
                      shell_word(patient.config));
+}
+
+// Of all KDCs; this server's host has none of its own.
+Finding check_agents(const Patient& patient) {
+  return told(patient, "agents_warning",
+              "on that KDC's host: systemctl status 'tkdc-agent@*'; tkdc doctor",
+              "those of KDCs have spoken within two minutes");
 }
 
 // During an upgrade they differ; at its end three administrators see that they run one program.

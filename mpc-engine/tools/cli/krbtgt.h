@@ -7,6 +7,7 @@
 // kadmin.local does; who may not read that is told nothing.
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -17,10 +18,25 @@ std::string krbtgt_is_dead(const std::string& keys);
 inline constexpr const char* kKrbtgtRemedy =
     "load the newest dump, or draw a new key: tkdc rotate krbtgt --now; tkdc reconcile names all "
     "that is dead";
+inline constexpr const char* kKrbtgtPlain =
+    "krbtgt's newest key is in the database itself, and no server holds it: who reads the database "
+    "or a backup of it makes any ticket; tkdc rotate krbtgt --now draws a new one at the servers, "
+    "and tkdc import takes all other keys along";
 
-// `document`: an agent's. Sets `krbtgt_held` where that is known, and `database_error` where it is
-// not so. Where something else is wrong already, nothing is asked.
-void look_at_krbtgt(nlohmann::json& document);
+// Sets `krbtgt_held` where that is known. Where it is not so, `database_error` if the key is gone,
+// and `database_warning` if the database itself has it: then everybody logs in, and who reads the
+// database can make any ticket.
+class KrbtgtLook {
+ public:
+  // `document`: an agent's. Where something else is wrong already, nothing is asked. Each question
+  // opens the database and its master key, which no process is to hold for long: a good answer
+  // stands for a minute.
+  void at(nlohmann::json& document);
+
+ private:
+  std::string good_;
+  std::chrono::steady_clock::time_point good_until_{};
+};
 
 // The same by what tkdc-reconcile --krbtgt --json ended with and printed.
 void take_krbtgt(nlohmann::json& document, int status, const std::string& said);

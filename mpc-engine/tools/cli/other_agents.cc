@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <optional>
 #include <vector>
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Configured {
-  std::string name, role, socket, status_socket;
+  std::string name, role, socket, status_socket, installation;
 };
 
 std::string whole(const std::string& path) {
@@ -40,7 +41,8 @@ std::vector<Configured> configured_in(const fs::path& folder) {
     if (::access(config.c_str(), R_OK) != 0 || !file.load(config).ok()) continue;
     TomlTable agent = file.table("agent");
     Configured one{entry.path().filename().string(), agent.text("role", ""),
-                   agent.text("socket", ""), agent.text("status_socket", "")};
+                   agent.text("socket", ""), agent.text("status_socket", ""),
+                   file.table("installation").text("id", "")};
     if (one.socket.empty()) continue;
     one.socket = whole(file.resolve(one.socket));
     if (!one.status_socket.empty()) one.status_socket = whole(file.resolve(one.status_socket));
@@ -81,6 +83,7 @@ json asked_at(const std::string& name, const std::string& socket) {
   const json agent = at != document.end() && at->is_object() ? *at : json::object();
   const auto role = agent.find("role");
   out["role"] = role != agent.end() && role->is_string() ? role->get<std::string>() : "";
+  out["installation"] = document.value("installation", json());
   if (agent.contains("former_keys_warning"))
     out["former_keys_warning"] = agent["former_keys_warning"];
   return out;
@@ -122,33 +125,60 @@ json by_unit(const std::string& name, const AgentPlaces& places) {
   return out;
 }
 
+// All at once: one that hangs takes its whole time, and no more than all of them.
+class Asking {
+ public:
+  void begin(std::function<json()> ask) {
+    asked_.push_back(std::async(std::launch::async, std::move(ask)));
+  }
+  json end() {
+    json out = json::array();
+    for (std::future<json>& one : asked_) out.push_back(one.get());
+    return out;
+  }
+
+ private:
+  std::vector<std::future<json>> asked_;
+};
+
+bool is_elsewhere(const json& agent, const json& document) {
+  const auto own = document.find("installation"), its = agent.find("installation");
+  return own != document.end() && own->is_string() && its != agent.end() && its->is_string() &&
+         *own != *its;
+}
+
 }  // namespace
 
 json other_agents(const std::string& asked, const std::string& config, const AgentPlaces& places) {
+  Asking asking;
   const std::string socket = whole(asked);
   const fs::path own =
       config.empty() ? fs::path(socket).parent_path() : fs::path(whole(config)).parent_path();
-  json out = json::array();
   for (const fs::path& folder : {fs::path(places.configs), own.parent_path()}) {
     const auto all = configured_in(folder);
     const auto is_asked = [&](const Configured& one) { return has_socket(one, socket); };
-    if (std::ranges::none_of(all, is_asked)) continue;
+    const auto own_one = std::ranges::find_if(all, is_asked);
+    if (own_one == all.end()) continue;
     for (const Configured& one : all)
-      if (!is_asked(one)) out.push_back(by_configuration(one, places.units));
-    return out;
+      if (!is_asked(one) && one.installation == own_one->installation)
+        asking.begin([one, units = places.units] { return by_configuration(one, units); });
+    return asking.end();
   }
-  const auto name = name_of(socket, places.sockets);
-  if (!name) return out;
-  for (const std::string& other : started_instances("tkdc-agent", places.units))
-    if (other != *name) out.push_back(by_unit(other, places));
-  return out;
+  if (const auto name = name_of(socket, places.sockets))
+    for (const std::string& other : started_instances("tkdc-agent", places.units))
+      if (other != *name) asking.begin([other, places] { return by_unit(other, places); });
+  return asking.end();
 }
 
-Result<json> ask_host(const StatusPlace& place, const std::string& config) {
+Result<json> ask_host(const StatusPlace& place, const std::string& config,
+                      const AgentPlaces& places) {
   if (place.of_server) return ask_status(place);
-  auto others = std::async(std::launch::async, [&] { return other_agents(place.socket, config); });
+  auto others =
+      std::async(std::launch::async, [&] { return other_agents(place.socket, config, places); });
   auto document = ask_status(place);
-  json beside = others.get();
+  json beside = json::array();
+  for (json& one : others.get())
+    if (!document || !is_elsewhere(one, *document)) beside.push_back(std::move(one));
   if (!document) return document;
   if (!beside.empty()) (*document)["other_agents"] = std::move(beside);
   return document;

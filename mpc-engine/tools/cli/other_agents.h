@@ -22,13 +22,16 @@ struct AgentPlaces {
   std::string sockets = "/run/tkdc";
 };
 
-// Of each: `name`, `socket`; `reachable` and its `role` where it answered; `trouble` where it does
-// not, or does not see all servers; `running` and `warning` where its unit runs and nobody can ask
-// it. `asked`: the socket of the one that was asked. `config`: its agent.toml if that was named.
+// Of each: `name`, `socket`; `reachable`, its `role` and `installation` where it answered;
+// `trouble` where it does not, or does not see all servers; `running` and `warning` where its unit
+// runs and nobody can ask it. All are asked at once. `asked`: the socket of the one that was asked.
+// `config`: its agent.toml if that was named. By that, those of another installation are left out.
 nlohmann::json other_agents(const std::string& asked, const std::string& config = {},
                             const AgentPlaces& places = {});
 
-// As ask_status(), at the same time as of the others: with `other_agents` where there are some.
-Result<nlohmann::json> ask_host(const StatusPlace& place, const std::string& config = {});
+// As ask_status(), at the same time as of the others: with `other_agents` where there are some, and
+// none that says that it is of another installation.
+Result<nlohmann::json> ask_host(const StatusPlace& place, const std::string& config = {},
+                                const AgentPlaces& places = {});
 
 }  // namespace tkdc::cli

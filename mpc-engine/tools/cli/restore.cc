@@ -4,6 +4,7 @@
 // The backup is checked to its end before anything is looked at here. Root makes the folder; the
 // store is made by a process that is its owner (tools/cli/owner.h). Secret: the administrator's
 // key, the store's, and what is in the backup.
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,6 +24,7 @@
 #include "tools/cli/backup_files.h"
 #include "tools/cli/backup_words.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/long_work.h"
 #include "tools/cli/owner.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -58,8 +60,8 @@ int in_another_process(const std::function<int()>& work) {
     ::_exit(status);
   }
   int ended = 0;
-  while (::waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-  }
+  while (::waitpid(child, &ended, 0) < 0 && errno == EINTR)
+    if (stop_asked()) ::kill(child, SIGTERM);
   return WIFEXITED(ended) ? WEXITSTATUS(ended) : static_cast<int>(kBackupFailed);
 }
 
@@ -127,6 +129,7 @@ int restore_as(const Owner& owner, const RestoreWords& words, const Checked& bac
   options.replace = words.replace;
   options.all_three = words.all_three;
   options.now_s = static_cast<std::uint64_t>(std::time(nullptr));
+  options.watch = watched("MiB restored", kMebibyte);
   if (words.all_three)
     if (auto three = only_of_three(at.config,
                                    "no nonce there counts sessions: restore each "
@@ -203,8 +206,9 @@ int restore(const RestoreWords& words) {
   if (!backup) return say_failure(kName, backup.error(), kBackupFailed);
   auto reader = BackupReader::open(*backup, words.file, *secret);
   if (!reader) return say_failure(kName, reader.error(), kBackupBad);
-  auto contents = check_backup(**reader);
-  if (!contents) return say_failure(kName, contents.error(), kBackupBad);
+  auto contents = check_backup(**reader, watched("MiB checked", kMebibyte));
+  if (!contents)
+    return say_failure(kName, contents.error(), stop_asked() ? kBackupFailed : kBackupBad);
   const BackupHead& head = (*reader)->head();
   const std::string digest = to_hex(head.body_digest);
   std::cout << printable(words.file) << ": made "

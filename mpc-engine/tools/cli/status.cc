@@ -28,7 +28,7 @@ struct StatusOptions {
   unsigned watch_s = 0;
 };
 
-int run_status(const StatusOptions& options) {
+int run_status(const StatusOptions& options, KrbtgtLook& krbtgt) {
   auto report = [&options](const std::string& message) {
     std::cerr << "tkdc status: " << message << "\n";
     const json told = {{"healthy", false}, {"error", message}};
@@ -40,7 +40,7 @@ int run_status(const StatusOptions& options) {
   auto said = options.alone ? ask_status(*place) : ask_host(*place, options.place.config);
   if (!said) return report(said.error().message);
   json document = std::move(*said);
-  if (!place->of_server && !options.no_database) look_at_krbtgt(document);
+  if (!place->of_server && !options.no_database) krbtgt.at(document);
   if (options.json) {
     document["security_meaning"] =
         security_meaning(document.value("security", ""), parties_of(document));
@@ -56,9 +56,10 @@ int run_status(const StatusOptions& options) {
 // Until it is interrupted, or nobody reads it.
 int watch_status(const StatusOptions& options) {
   constexpr const char* kClear = "\033[H\033[2J";
+  KrbtgtLook krbtgt;
   while (std::cout) {
     if (::isatty(STDOUT_FILENO) != 0) std::cout << kClear;
-    run_status(options);
+    run_status(options, krbtgt);
     std::cout.flush();
     std::this_thread::sleep_for(std::chrono::seconds(options.watch_s));
   }
@@ -79,7 +80,8 @@ void add_status(CLI::App& app, int& exit_status) {
   command->add_option("--watch", options->watch_s, "ask again after so many seconds, until Ctrl-C")
       ->check(CLI::Range(1u, kLongest));
   command->callback([options, &exit_status] {
-    exit_status = options->watch_s > 0 ? watch_status(*options) : run_status(*options);
+    KrbtgtLook krbtgt;
+    exit_status = options->watch_s > 0 ? watch_status(*options) : run_status(*options, krbtgt);
   });
 }
 

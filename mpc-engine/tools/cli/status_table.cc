@@ -263,7 +263,7 @@ std::string notices_of(const json& server) {
             "require it\n";
   for (const char* said :
        {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning",
-        "backup_warning", "dropped_warning", "former_keys_warning"})
+        "backup_warning", "dropped_warning", "former_keys_warning", "agents_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
@@ -445,6 +445,8 @@ std::string status_table(const json& document) {
   troubles += other_agents_of(document);
   if (document.contains("database_error"))
     troubles += "  database: " + cell(document, "database_error") + "\n";
+  if (document.contains("database_warning"))
+    notices += "  database: " + cell(document, "database_warning") + "\n";
   notices += other_agents_notices(document);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;

@@ -177,6 +177,8 @@ inline constexpr Metric kServerSays[] = {
      "1: it is to be backed up, and has not been for three days"},
     {"dropped_warning", "tkdc_server_dropped_warning", kGauge,
      "1: a removed key is still stored a week after it was to end"},
+    {"agents_warning", "tkdc_server_agents_warning", kGauge,
+     "1: a KDC's agent has said nothing for two minutes"},
     {"audit_trouble", "tkdc_server_audit_trouble", kGauge,
      "1: its audit log cannot be written: it serves nothing"},
     {"warning", "", kGauge, ""},

@@ -129,6 +129,10 @@ void add_agents(Families& out, const json& server, const Families::Labels& who) 
       out.add({nullptr, "tkdc_server_agent_limited_total", kCounter,
                "Of those: refused because it asked too often"},
               *number_of(*limited), labels);
+    if (const json* silent = field_of(agent, "silent_s"); silent != nullptr && number_of(*silent))
+      out.add({nullptr, "tkdc_server_agent_silent_seconds", kGauge,
+               "Since the agent last said anything"},
+              *number_of(*silent), labels);
     if (const json* had = field_of(agent, "garbled_had"); had != nullptr && number_of(*had))
       out.add({nullptr, "tkdc_server_agent_garbled_had_total", kCounter,
                "Of those: shared since it had had its quota of the circuits"},

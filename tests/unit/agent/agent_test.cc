@@ -162,6 +162,13 @@ TEST_F(AgentTest, ASecondAgentOnTheSameSocketIsRefused) {
   EXPECT_NE(listener.error().message.find("another agent"), std::string::npos);
 }
 
+TEST_F(AgentTest, ServersHearOfOneThatNobodyAsks) {
+  for (int ms = 0; ms < 5'000 && servers_.statuses_seen() < 3; ms += 10) usleep(10'000);
+  EXPECT_EQ(servers_.statuses_seen(), 3u) << "each of them once";
+  sleep(2);
+  EXPECT_EQ(servers_.statuses_seen(), 3u) << "and not again so soon";
+}
+
 TEST_F(AgentTest, StatusTellsAboutAllThree) {
   client_.call(TKDC_OP_MAC, use_body(test_key(agent_), 1, {}));
   auto document = nlohmann::json::parse(client_.call(TKDC_OP_STATUS, {}).bytes());

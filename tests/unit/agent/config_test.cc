@@ -105,6 +105,36 @@ TEST_F(Config, WhatItNamesHasToBeThere) {
   EXPECT_NE(checked->find("/var/lib/tkdc/no-such-unit will be made by systemd"), std::string::npos);
 }
 
+TEST_F(Config, AServersHostMayGetItsNameLater) {
+  std::string text = good();
+  for (const auto& [address, named] :
+       {std::pair("tcp://127.0.0.1:7701", "tcp://server1.exmaple.test:7701"),
+        std::pair("tcp://127.0.0.1:7702", "tcp://[fd00::2]:7702")})
+    text.replace(text.find(address), 20, named);
+  auto config = load(text);
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  std::vector<std::string> asked;
+  const auto answer = [&](Lookup found) {
+    return [&asked, found](const std::string& host) {
+      asked.push_back(host);
+      return host == "server1.exmaple.test" ? found : Lookup::kFound;
+    };
+  };
+  auto checked = check_surroundings(*config, answer(Lookup::kUnknown));
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  for (const std::string& word :
+       {std::string("there is no host server1.exmaple.test"), std::string("'servers[1].address'"),
+        std::string("(line "), config->path})
+    EXPECT_NE(checked->find(word), std::string::npos) << *checked;
+  EXPECT_EQ(asked, (std::vector<std::string>{"127.0.0.1", "server1.exmaple.test", "fd00::2"}));
+  asked.clear();
+  checked = check_surroundings(*config, answer(Lookup::kNotNow));
+  ASSERT_TRUE(checked.ok()) << "a name server may be down at boot: " << checked.error().message;
+  EXPECT_NE(checked->find("no name server answers about server1.exmaple.test"), std::string::npos);
+  EXPECT_EQ(asked.back(), "server1.exmaple.test") << "each one that is asked next takes its time";
+  EXPECT_EQ(check_surroundings(*config, answer(Lookup::kFound)).value(), "");
+}
+
 TEST_F(Config, AProtocolIsAskedForWhereOneIsNamed) {
   EXPECT_EQ(load(good())->protocol, "");
   const auto asking = [this](const std::string& name) {

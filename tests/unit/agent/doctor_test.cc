@@ -88,6 +88,7 @@ TEST(Doctor, OfASoundMemberAllIsWell) {
       EXPECT_EQ(look(patient).state, State::kGood) << look(patient).text;
   EXPECT_EQ(check_audit_log(server_that_says()).state, State::kGood);
   EXPECT_EQ(check_shares(server_that_says()).state, State::kGood);
+  EXPECT_EQ(check_agents(server_that_says()).state, State::kGood);
 }
 
 TEST(Doctor, OneThatDoesNotAnswerIsWrongOnce) {
@@ -124,6 +125,8 @@ TEST(Doctor, WhatTheStatusWarnsOfIsSpokenOf) {
   expect_wrong(check_audit_log(server_that_says({{"audit_trouble", "full"}})), "full", "df -h");
   expect_warning(check_audit_log(server_that_says({{"audit_failures", 3}})), "3 events",
                  "tkdc audit verify");
+  expect_warning(check_agents(server_that_says({{"agents_warning", "no word from kdc2"}})),
+                 "no word from kdc2", "systemctl status 'tkdc-agent@*'");
 }
 
 TEST(Doctor, WhatOfTheKeysIsNotWellIsSpokenOf) {
@@ -187,7 +190,7 @@ TEST(Doctor, AStatusSocketAloneIsEnough) {
   EXPECT_EQ(looked_at,
             (std::set<std::string>{"certificate", "disks", "running", "session", "clocks",
                                    "audit-log", "shares", "backups", "dropped-keys", "former-keys",
-                                   "keys", "epochs", "revoked", "broken-checks"}));
+                                   "keys", "epochs", "revoked", "broken-checks", "agents"}));
   patient.status.update({{"certificate_warning", "it ends"},
                          {"disk_warning", "little room"},
                          {"backup_warning", "an old one"},

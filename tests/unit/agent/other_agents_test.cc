@@ -4,12 +4,16 @@
 #include "tools/cli/other_agents.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
 #include <prometheus/text_serializer.h>
 
+#include "base/unique_fd.h"
 #include "support/scratch.h"
 #include "test_agent.h"
 #include "tools/cli/krbtgt.h"
@@ -124,6 +128,68 @@ TEST_F(OtherAgents, WhoReadsTheirConfigurationGoesByThat) {
   EXPECT_EQ(metrics(spare).find("tkdc_other_agent_up"), std::string::npos);
 }
 
+// Takes connections, and never says a word.
+class Silent {
+ public:
+  explicit Silent(const std::string& socket)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    socket.copy(at.sun_path, sizeof at.sun_path - 1);
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(::listen(fd_.get(), 8), 0);
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+TEST_F(OtherAgents, ThoseThatHangTakeTheirTimeTogether) {
+  const Silent one(places_.sockets + "/status/one.sock"), two(places_.sockets + "/status/two.sock"),
+      three(places_.sockets + "/status/three.sock");
+  for (const char* name : {"agent-kdc", "one", "two", "three"}) starts(name);
+  const auto began = std::chrono::steady_clock::now();
+  const json others = other_agents(asked_, "", places_);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  ASSERT_EQ(others.size(), 3u) << others;
+  EXPECT_EQ(others[0]["name"], "one") << "in their order, whoever ends first";
+  for (const json& agent : others) EXPECT_TRUE(agent.contains("trouble")) << agent;
+  EXPECT_GT(took.count(), 3) << "they do hang";
+  EXPECT_LT(took.count(), 9) << "5 s each";
+}
+
+// A host may serve two realms, each by agents of its own.
+TEST_F(OtherAgents, AgentsOfAnotherRealmAreNotThisOnes) {
+  agent::FakeServers servers;
+  agent::TestAgent kdc(servers), admin(servers, {.installation = kdc.installation()}),
+      stranger(servers);
+  starts("agent-kdc");
+  starts("elsewhere");
+  fs::create_symlink(kdc.status_socket(), asked_);
+  fs::create_symlink(admin.status_socket(), places_.sockets + "/status/elsewhere.sock");
+  const StatusPlace place{asked_, false};
+  auto document = ask_host(place, "", places_);
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  ASSERT_EQ((*document)["other_agents"].size(), 1u) << "both are of one installation";
+  fs::remove(places_.sockets + "/status/elsewhere.sock");
+  fs::create_symlink(stranger.status_socket(), places_.sockets + "/status/elsewhere.sock");
+  EXPECT_EQ(other_agents(asked_, "", places_)[0]["reachable"], true) << "it does answer";
+  document = ask_host(place, "", places_);
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  EXPECT_FALSE(document->contains("other_agents")) << *document;
+
+  // By their configuration: also where it does not run.
+  for (const char* name : {"agent-kdc", "agent-admin", "elsewhere"}) {
+    fs::create_directories(places_.configs + "/" + name);
+    std::ofstream(places_.configs + "/" + name + "/agent.toml")
+        << "[installation]\nid = \"" << (std::string(name) == "elsewhere" ? "b" : "a")
+        << "\"\n[agent]\nsocket = \"agent.sock\"\nrole = \"kdc\"\n";
+  }
+  const json others = other_agents(places_.configs + "/agent-kdc/agent.sock", "", places_);
+  ASSERT_EQ(others.size(), 1u) << others;
+  EXPECT_EQ(others[0]["name"], "agent-admin");
+}
+
 TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
   json document = with(json::array());
   document["installation"] = "00112233445566778899aabbccddeeff";
@@ -146,6 +212,14 @@ TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
       << faults_of(seen)[0];
   EXPECT_NE(status_table(seen).find("tkdc is DEGRADED"), std::string::npos);
   EXPECT_NE(status_table(seen).find("tkdc rotate krbtgt --now"), std::string::npos);
+  // One that is no handle: everybody logs in, and no server has anything to do with it.
+  seen = document;
+  take_krbtgt(seen, 2, "{\"installation\":\"" + own + "\",\"dead\":[],\"plain\":true}");
+  EXPECT_EQ(seen["krbtgt_held"], false);
+  EXPECT_TRUE(is_healthy(seen));
+  EXPECT_NE(status_table(seen).find("database: krbtgt's newest key is in the database itself"),
+            std::string::npos);
+  EXPECT_NE(status_table(seen).find("tkdc import"), std::string::npos);
   // Of another realm's agent, or of one that could not be asked, nothing is known.
   for (const json& other : {told("ff", "[1]"), told("", "[1]"), told(own, "7")})
     EXPECT_FALSE(other.contains("krbtgt_held") || other.contains("database_error")) << other;

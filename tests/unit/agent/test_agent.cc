@@ -25,6 +25,7 @@ TestAgent::TestAgent(FakeServers& servers, Options options)
       operations_log_(folder_ / "operations.jsonl") {
   AgentConfig config;
   randombytes_buf(installation_.data(), installation_.size());
+  if (options.installation) installation_ = *options.installation;
   config.installation = installation_;
   config.name = "agent-test";
   config.role = options.role;

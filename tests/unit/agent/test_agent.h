@@ -30,6 +30,7 @@ class TestAgent {
   struct Options {
     tkdc_wire_role role = TKDC_ROLE_ADMIN;
     std::size_t max_pending = 8192;
+    std::optional<InstallationId> installation = std::nullopt;  // else of one that is drawn
   };
   explicit TestAgent(FakeServers& servers) : TestAgent(servers, Options{}) {}
   TestAgent(FakeServers& servers, Options options);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "base/machine.h"
 #include "service/server/control_router.h"
 #include "service/server/control_socket.h"
 
@@ -246,6 +247,19 @@ TEST_F(ControlPlaneTest, StatusIsAnsweredByTheServer) {
   EXPECT_EQ(std::string(reply->output.begin(), reply->output.end()), R"({"session_up":true})");
   std::lock_guard lock(mutex_);
   EXPECT_TRUE(roles_.empty());
+}
+
+TEST_F(ControlPlaneTest, ItKnowsWhenEachAgentLastSpoke) {
+  start();
+  EXPECT_EQ(plane_->heard_ms(), std::vector<long long>(2));
+  const long long before = monotonic_ms();
+  Client admin(endpoint_, admin_, server_.public_key);
+  admin.send(request(1, TKDC_OP_STATUS));
+  ASSERT_TRUE(admin.receive());
+  const std::vector<long long> heard = plane_->heard_ms();
+  EXPECT_EQ(heard[0], 0) << "no word of the other one";
+  EXPECT_GE(heard[1], before);
+  EXPECT_LE(heard[1], monotonic_ms());
 }
 
 TEST_F(ControlPlaneTest, OneAgentsLimitIsNotTheOthers) {

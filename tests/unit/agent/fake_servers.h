@@ -61,7 +61,7 @@ class FakeServers {
   // The server's socket goes away and comes back on the same port.
   void set_running(int party, bool running);
 
-  // All requests that a server has received, in order.
+  // All jobs that a server has received, in order.
   std::vector<JobRequest> view(int party);
   std::size_t statuses_seen() const { return statuses_; }  // by all three
   std::size_t jobs_seen(int party);

@@ -107,8 +107,8 @@ Result<void> RecordStore::load() {
   if (rc != 0) return failed("opening", rc);
   auto owner = read_owner(value, options_);
   if (!owner.ok()) return owner.error();
-  epoch_keys_ = owner->epoch_keys;
   if (auto read = read_keys(); !read.ok()) return read;
+  epoch_keys_ = owner->epoch_keys || !keys_.epochs.empty();
   if (owner->two_levels && !two_levels_)
     return fail("store: " + options_.path +
                 "/keys is missing, and without it nobody can read the store: put it back from the "
@@ -130,13 +130,13 @@ Result<void> RecordStore::load() {
   if (owner->dropped != has_dropped_)
     return fail("store: " + options_.path +
                 " and its dropped keys contradict each other; restore it from its backup");
-  if (!owner->two_levels && two_levels_) return say_two_levels(txn);
+  if (owner->two_levels != two_levels_ || owner->epoch_keys != epoch_keys_) return say_format(txn);
   return {};
 }
 
 // A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
 // would open the store, and find values of which it has no key.
-Result<void> RecordStore::say_two_levels(Txn& txn) {
+Result<void> RecordStore::say_format(Txn& txn) {
   int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);

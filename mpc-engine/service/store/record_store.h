@@ -80,7 +80,6 @@ class RecordStore final : public Store,
   using Table = Tables::Table;
   using enum Tables::Table;
 
-  Result<void> load();
   Result<void> read_keys();
   void use_keys();
 

@@ -59,6 +59,10 @@ Result<void> RecordStore::write_new_store(Txn& txn) {
     if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;
   }
   if (auto read = read_keys(); !read.ok()) return read;
+  if (keys_.epochs.size() > 1)
+    return fail("store: data.mdb is missing in " + options_.path +
+                ", and its file keys has the keys of more than one refresh epoch: put data.mdb "
+                "back; only if it is lost for good, remove keys, too, for a new store");
   epoch_keys_ = !keys_.epochs.empty();
   if (epoch_keys_) refresh_.key = keys_.epochs.front().id;
   use_epoch_keys();
@@ -93,12 +97,6 @@ Result<void> RecordStore::write_owner(Txn& txn) {
 }
 
 Result<void> RecordStore::check_owner() {
-  if (auto loaded = load(); !loaded.ok()) return loaded;
-  (void)drop_epoch_keys();  // or tidy() does it
-  return {};
-}
-
-Result<void> RecordStore::load() {
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;

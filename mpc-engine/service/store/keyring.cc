@@ -262,6 +262,12 @@ Result<void> Keyring::add(const SecretBuffer& wrapping, const SecretBuffer& anot
   return write_file(*file);
 }
 
+// Best effort: writing the file does it, too.
+void Keyring::remove_draft() const {
+  const std::string draft = path_ + ".new";
+  if (::access(draft.c_str(), F_OK) == 0) (void)remove_wiped(draft);
+}
+
 Result<std::size_t> Keyring::slots() const {
   auto file = read_file();
   if (!file) return file.error();

@@ -85,6 +85,9 @@ class Keyring {
   // One more slot, of the keys that `wrapping` opens.
   Result<void> add(const SecretBuffer& wrapping, const SecretBuffer& another) const;
   Result<std::size_t> slots() const;
+  // What a crash has left of a file that was to take this one's place: it may have keys that are
+  // gone.
+  void remove_draft() const;
 
  private:
   struct File {

@@ -41,6 +41,7 @@ void RecordStore::use_keys() {
 
 // A store without a keyring was made when there was none.
 Result<void> RecordStore::read_keys() {
+  if (keyring_) keyring_->remove_draft();
   two_levels_ = keyring_ && keyring_->exists();
   if (two_levels_) {
     auto keys = keyring_->read(wrapping_);

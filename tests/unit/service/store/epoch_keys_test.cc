@@ -215,5 +215,17 @@ TEST_F(EpochKeys, AStoreOfOneLevelIsRefreshedWithoutThem) {
   EXPECT_EQ(store_format(), 3);
 }
 
+TEST_F(EpochKeys, ADraftThatACrashLeftIsWipedWhenTheStoreIsOpened) {
+  fill();
+  store_.reset();
+  fs::copy_file(file("keys"), file("keys.new"));
+  std::ifstream held(file("keys.new"), std::ios::binary);
+  open();
+  EXPECT_FALSE(fs::exists(file("keys.new")));
+  const Bytes left{std::istreambuf_iterator<char>(held), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(left, Bytes(octets_of("keys").size()));
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
+}
+
 }  // namespace
 }  // namespace tkdc

@@ -110,8 +110,7 @@ Result<void> RecordStore::check_owner() {
   epoch_keys_ = owner->epoch_keys || !keys_.epochs.empty();
   if (owner->two_levels && !two_levels_)
     return fail("store: " + options_.path +
-                "/keys is missing, and without it nobody can read the store: put it back from the "
-                "store's backup");
+                "/keys is missing, and without it nobody can read the store: " + kPutKeysBack);
   SecretVector text;
   rc = txn->find(kMeta, meta::kKeyCheck, value);
   if (rc != 0 || !cipher_.decrypt("meta", meta::kKeyCheck, value, text))

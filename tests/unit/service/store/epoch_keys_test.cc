@@ -227,5 +227,31 @@ TEST_F(EpochKeys, ADraftThatACrashLeftIsWipedWhenTheStoreIsOpened) {
   ASSERT_NO_FATAL_FAILURE(settles(true, false));
 }
 
+// Under another store's key: whatever is written beside its slots would never open.
+TEST_F(EpochKeys, AFileThatWasReplacedUnderARunningStoreIsLeftAlone) {
+  for (const bool as_before : {false, true}) {
+    store_.reset();
+    fs::remove_all(options_.path);
+    as_before ? fill_as_before() : fill();
+    const Bytes own = octets_of("keys");
+    StoreKeys other{draw_store_key(), {}, {}};
+    for (const bool epochs : {false, true}) {
+      if (epochs) other.epochs.push_back(draw_epoch_key());
+      ASSERT_TRUE(Keyring(options_.path, owner()).write(other, {&key_}).ok());
+      const Bytes theirs = octets_of("keys");
+      const auto begun = store_->refresh()->begin();
+      ASSERT_FALSE(begun.ok());
+      EXPECT_NE(begun.error().message.find("another one"), std::string::npos)
+          << begun.error().message;
+      EXPECT_EQ(octets_of("keys"), theirs);
+    }
+    std::ofstream(file("keys"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(own.data()), std::ssize(own));
+    ASSERT_NO_FATAL_FAILURE(settles(true, false));
+    ASSERT_TRUE(refresh_to_end(*store_, all(2)).ok());
+    ASSERT_NO_FATAL_FAILURE(settles(true, false));
+  }
+}
+
 }  // namespace
 }  // namespace tkdc

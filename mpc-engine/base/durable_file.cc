@@ -54,12 +54,21 @@ void wipe(int fd, off_t bytes) {
 }
 
 UniqueFd open_to_wipe(const std::string& path) {
-  return UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  return UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 }
 
 void wipe_if_nameless(const UniqueFd& before) {
   struct stat st {};
   if (before && ::fstat(before.get(), &st) == 0 && st.st_nlink == 0) wipe(before.get(), st.st_size);
+}
+
+// Best effort, and errno stays.
+void discard(const std::string& draft, OldFile old) {
+  const int why = errno;
+  const UniqueFd before = old == OldFile::kWiped ? open_to_wipe(draft) : UniqueFd();
+  (void)::unlink(draft.c_str());
+  wipe_if_nameless(before);
+  errno = why;
 }
 
 }  // namespace
@@ -100,13 +109,14 @@ bool replace_kept(const std::string& path, std::string_view text) {
   return false;
 }
 
-bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode) {
-  ::unlink(draft.c_str());
+bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode, OldFile old) {
+  discard(draft, old);
   const UniqueFd fd = create_file(draft);
   return fd && ::fchmod(fd.get(), mode) == 0 && write_synced(fd.get(), contents) &&
          sync_folder_of(draft);
 }
 
+// Where the folder is not synced, the old file may have its name again after a loss of power.
 bool put_in_place(const std::string& draft, const std::string& path, OldFile old) {
   const UniqueFd before = old == OldFile::kWiped ? open_to_wipe(path) : UniqueFd();
   if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path)) return false;
@@ -116,10 +126,8 @@ bool put_in_place(const std::string& draft, const std::string& path, OldFile old
 
 bool replace_durably(const std::string& path, ByteSpan contents, mode_t mode, OldFile old) {
   const std::string draft = path + ".new";
-  if (write_draft(draft, contents, mode) && put_in_place(draft, path, old)) return true;
-  const int why = errno;
-  ::unlink(draft.c_str());
-  errno = why;
+  if (write_draft(draft, contents, mode, old) && put_in_place(draft, path, old)) return true;
+  discard(draft, old);
   return false;
 }
 

@@ -38,8 +38,9 @@ UniqueFd create_file(const std::string& path);
 // was before. The draft is PATH.new, as below.
 [[nodiscard]] bool replace_kept(const std::string& path, std::string_view text);
 
-// What becomes of the octets of a file that another one takes the place of. kWiped: they are
-// overwritten when nothing names them any more (a backup may), as far as the disk does so.
+// What becomes of the octets of a file that another one takes the place of, and of a draft that
+// takes none. kWiped: they are overwritten when nothing names them any more (a backup may), as far
+// as the disk does so.
 enum class OldFile { kLeft, kWiped };
 
 // In the place of a file, or of none: whole, or not at all. The draft is PATH.new, also one that a
@@ -48,7 +49,8 @@ enum class OldFile { kLeft, kWiped };
                                    OldFile old = OldFile::kLeft);
 [[nodiscard]] bool replace_durably(const std::string& path, std::string_view text, mode_t mode);
 // The same in two steps, for who looks at the draft between them; its folder is synced by both.
-[[nodiscard]] bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode = 0600);
+[[nodiscard]] bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode = 0600,
+                               OldFile old = OldFile::kLeft);
 [[nodiscard]] bool put_in_place(const std::string& draft, const std::string& path, OldFile old);
 
 // Where there is none: whole, or not at all. False where there is one, as EEXIST. The draft is

@@ -168,19 +168,25 @@ class JobServiceOnLanes final : public JobService {
   std::uint32_t refresh_epoch() {
     return store_.refresh() != nullptr ? store_.refresh()->state().epoch : 0;
   }
-  // Before tidy(), which puts those that are left under the key of the present epoch.
-  Result<void> forget_former_mac_keys() {
-    if (store_.macs() == nullptr) return {};
-    MacKeyring keyring(*store_.macs());
-    if (auto loaded = keyring.load(); !loaded.ok()) return {};  // lane 0 says so
-    return keyring.keep_only_of(refresh_epoch());
+  // Each server has heard from both others that their stores are of the same refresh. In a repair
+  // one of them has none.
+  Result<void> begin_with_shares(const Session& session) {
+    std::lock_guard lock(tidy_mutex_);
+    may_tidy_ = false;
+    if (store_.refresh() == nullptr || session.newcomer) return {};
+    if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
+    if (store_.macs() != nullptr) {
+      MacKeyring keyring(*store_.macs());
+      if (!keyring.load().ok()) return {};  // lane 0 says so
+      if (auto kept = keyring.keep_only_of(refresh_epoch()); !kept.ok()) return kept;
+    }
+    may_tidy_ = true;
+    return {};
   }
   void tidy_store() {
     if (store_.refresh() == nullptr || SteadyClock::now() < tidy_again_) return;
-    {
-      std::lock_guard lock(lanes_mutex_);
-      if (!session_up_) return;
-    }
+    std::lock_guard lock(tidy_mutex_);
+    if (!may_tidy_) return;
     auto tidied = store_.refresh()->tidy();
     if (tidied.ok()) return;
     tidy_again_ = SteadyClock::now() + kTidyAgain;
@@ -244,6 +250,10 @@ class JobServiceOnLanes final : public JobService {
     end_session(std::move(why));
   };
   SteadyClock::time_point tidy_again_{};  // expire()'s
+  // tidy() puts the MAC keys that are left under the key of the present epoch: not before those of
+  // former ones are forgotten.
+  std::mutex tidy_mutex_;
+  bool may_tidy_ = false;
   ShareUpkeep upkeep_;
   ShareAlarm share_alarm_;
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
@@ -262,12 +272,7 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   }
   revocations_.forget_peers();
   clocks_.forget();
-  // Each server has heard from both others that their stores are of the same refresh.
-  // In a repair one of them has none.
-  if (store_.refresh() != nullptr && !session.newcomer) {
-    if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
-    if (auto forgotten = forget_former_mac_keys(); !forgotten.ok()) return forgotten;
-  }
+  if (auto begun = begin_with_shares(session); !begun.ok()) return begun;
   std::lock_guard lock(lanes_mutex_);
   LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
                     agents_garbled_, seals_,       preauth_,     equals_, half_done_,

@@ -164,7 +164,7 @@ Result<void> Keyring::open_epochs(const Bytes& sealed, StoreKeys& keys) const {
     good = one.id != EpochKeyId{};
   }
   if (good) return {};
-  return fail("store: " + path_ + " is damaged; put it back from the store's backup");
+  return fail("store: " + path_ + " is damaged; " + kPutKeysBack);
 }
 
 // Who replaces the file overwrites the old one: what was read while it had its name is whole.
@@ -172,10 +172,7 @@ Result<Bytes> Keyring::read_octets() const {
   for (int k = 0; k < kReadAgain; ++k) {
     const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!fd)
-      return system_error("store: cannot open " + path_,
-                          errno == ENOENT ? "without it nobody can read the store: put it back "
-                                            "from the store's backup"
-                                          : "");
+      return system_error("store: cannot open " + path_, errno == ENOENT ? kPutKeysBack : "");
     Bytes octets(kMostFileBytes + 1);
     const ssize_t n = ::read(fd.get(), octets.data(), octets.size());
     struct stat st {};
@@ -208,8 +205,7 @@ Result<Keyring::File> Keyring::read_file() const {
     good = sealed.size() > kRingNonceBytes + kRingTagBytes;
     file.epochs.assign(sealed.begin(), sealed.end());
   }
-  if (!good || !r.complete())
-    return fail("store: " + path_ + " is damaged; put it back from the store's backup");
+  if (!good || !r.complete()) return fail("store: " + path_ + " is damaged; " + kPutKeysBack);
   return file;
 }
 
@@ -230,13 +226,16 @@ Result<void> Keyring::write_file(const File& file) const {
   if (!file.epochs.empty()) w.bytes(file.epochs);
   if (!replace_durably(path_, octets, 0600, OldFile::kWiped))
     return system_error("store: cannot write " + path_);
+  known_slots_ = file.slots;
   return {};
 }
 
 Result<StoreKeys> Keyring::read(const SecretBuffer& wrapping) const {
   auto file = read_file();
   if (!file) return file.error();
-  return open(*file, wrapping);
+  auto keys = open(*file, wrapping);
+  if (keys.ok()) known_slots_ = file->slots;
+  return keys;
 }
 
 Result<void> Keyring::write(const StoreKeys& keys,
@@ -249,6 +248,12 @@ Result<void> Keyring::write(const StoreKeys& keys,
 Result<void> Keyring::write_epochs(const StoreKeys& keys) const {
   auto file = read_file();
   if (!file) return file.error();
+  SecretVector plain;
+  if (file->slots != known_slots_ &&
+      (file->epochs.empty() || !opens(file->epochs, kEpochsLabel, keys.current, plain)))
+    return fail("store: " + path_ +
+                " is another one than that which the store was opened with: stop the server, and " +
+                kPutKeysBack);
   file->epochs = encrypt_epochs(keys);
   return write_file(*file);
 }
@@ -260,6 +265,12 @@ Result<void> Keyring::add(const SecretBuffer& wrapping, const SecretBuffer& anot
   if (!keys) return keys.error();
   file->slots.push_back(encrypt(*keys, another));
   return write_file(*file);
+}
+
+// Best effort: writing the file does it, too.
+void Keyring::remove_draft() const {
+  const std::string draft = path_ + ".new";
+  if (::access(draft.c_str(), F_OK) == 0) (void)remove_wiped(draft);
 }
 
 Result<std::size_t> Keyring::slots() const {

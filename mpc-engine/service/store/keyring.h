@@ -57,6 +57,11 @@ struct StoreOwner {
   int party = 0;
 };
 
+// Where the file is missing or damaged.
+inline constexpr const char* kPutKeysBack =
+    "put back the file keys of the same moment as data.mdb (a refresh changes both), or restore the "
+    "store from its backup";
+
 inline constexpr std::size_t kStoreKeyBytes = 32;
 inline constexpr std::size_t kMaxKeySlots = 8, kMaxEpochKeys = 4;
 
@@ -80,11 +85,16 @@ class Keyring {
   Result<StoreKeys> read(const SecretBuffer& wrapping) const;
   // A slot for each of `wrapping`, and no other.
   Result<void> write(const StoreKeys& keys, const std::vector<const SecretBuffer*>& wrapping) const;
-  // The same slots as before, with the epochs' keys of `keys`, of which the present one is theirs.
+  // The same slots as before, with the epochs' keys of `keys`. Error: the present one is not
+  // theirs, as of a file that somebody has put there since read() or write(): it would never open
+  // again.
   Result<void> write_epochs(const StoreKeys& keys) const;
   // One more slot, of the keys that `wrapping` opens.
   Result<void> add(const SecretBuffer& wrapping, const SecretBuffer& another) const;
   Result<std::size_t> slots() const;
+  // What a crash has left of a file that was to take this one's place: it may have keys that are
+  // gone.
+  void remove_draft() const;
 
  private:
   struct File {
@@ -106,6 +116,7 @@ class Keyring {
 
   std::string path_;
   StoreOwner owner_;
+  mutable std::vector<Bytes> known_slots_;  // as read() or a write saw them last
 };
 
 }  // namespace tkdc

@@ -80,7 +80,6 @@ class RecordStore final : public Store,
   using Table = Tables::Table;
   using enum Tables::Table;
 
-  Result<void> load();
   Result<void> read_keys();
   void use_keys();
 
@@ -92,6 +91,7 @@ class RecordStore final : public Store,
   Result<void> write_epoch_keys(StoreKeys keys);
   Result<void> drop_epoch_keys();
   int keep_mac_keys(Txn& txn, const StoreCipher& cipher);
+  Result<void> name_epoch_keys(const SecretBuffer& wrapping, const SecretBuffer& next);
   Bytes owner_record(bool refreshed, bool dropped) const;
   Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
   Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
@@ -207,7 +207,7 @@ class RecordStore final : public Store,
 
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
-  Result<void> say_two_levels(Txn& txn);
+  Result<void> say_format(Txn& txn);
   Error failed(const std::string& step, int rc) const;
   Error corrupt(Table table, const KeyId& id) const;
 

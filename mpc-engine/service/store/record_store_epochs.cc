@@ -2,7 +2,8 @@
 // The keys of refresh epochs (docs/adr/0063), in two files: `keys` has them, and the database names
 // those that its values are under. Whichever is written first, a crash behind it leaves a key that
 // nothing names, and never a name without its key: one is drawn before it is named, and goes after
-// its name. What nothing names goes when the store is opened, and with each tidy().
+// its name. What nothing names goes with tidy(), when a session has begun, and not when the store
+// is opened: the database that lies there may be another moment's.
 #include <algorithm>
 
 #include "service/store/record_store.h"

@@ -41,6 +41,7 @@ void RecordStore::use_keys() {
 
 // A store without a keyring was made when there was none.
 Result<void> RecordStore::read_keys() {
+  if (keyring_) keyring_->remove_draft();
   two_levels_ = keyring_ && keyring_->exists();
   if (two_levels_) {
     auto keys = keyring_->read(wrapping_);
@@ -59,6 +60,10 @@ Result<void> RecordStore::write_new_store(Txn& txn) {
     if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;
   }
   if (auto read = read_keys(); !read.ok()) return read;
+  if (keys_.epochs.size() > 1)
+    return fail("store: data.mdb is missing in " + options_.path +
+                ", and its file keys has the keys of more than one refresh epoch: put data.mdb "
+                "back; only if it is lost for good, remove keys, too, for a new store");
   epoch_keys_ = !keys_.epochs.empty();
   if (epoch_keys_) refresh_.key = keys_.epochs.front().id;
   use_epoch_keys();
@@ -93,12 +98,6 @@ Result<void> RecordStore::write_owner(Txn& txn) {
 }
 
 Result<void> RecordStore::check_owner() {
-  if (auto loaded = load(); !loaded.ok()) return loaded;
-  (void)drop_epoch_keys();  // or tidy() does it
-  return {};
-}
-
-Result<void> RecordStore::load() {
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;
@@ -107,12 +106,11 @@ Result<void> RecordStore::load() {
   if (rc != 0) return failed("opening", rc);
   auto owner = read_owner(value, options_);
   if (!owner.ok()) return owner.error();
-  epoch_keys_ = owner->epoch_keys;
   if (auto read = read_keys(); !read.ok()) return read;
+  epoch_keys_ = owner->epoch_keys || !keys_.epochs.empty();
   if (owner->two_levels && !two_levels_)
     return fail("store: " + options_.path +
-                "/keys is missing, and without it nobody can read the store: put it back from the "
-                "store's backup");
+                "/keys is missing, and without it nobody can read the store: " + kPutKeysBack);
   SecretVector text;
   rc = txn->find(kMeta, meta::kKeyCheck, value);
   if (rc != 0 || !cipher_.decrypt("meta", meta::kKeyCheck, value, text))
@@ -130,13 +128,13 @@ Result<void> RecordStore::load() {
   if (owner->dropped != has_dropped_)
     return fail("store: " + options_.path +
                 " and its dropped keys contradict each other; restore it from its backup");
-  if (!owner->two_levels && two_levels_) return say_two_levels(txn);
+  if (owner->two_levels != two_levels_ || owner->epoch_keys != epoch_keys_) return say_format(txn);
   return {};
 }
 
 // A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
 // would open the store, and find values of which it has no key.
-Result<void> RecordStore::say_two_levels(Txn& txn) {
+Result<void> RecordStore::say_format(Txn& txn) {
   int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);

@@ -24,12 +24,29 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   // Both wrapping keys: which of them the unit has is decided by whoever calls this.
   if (auto written = keyring_->write(both, {&wrapping, &next}); !written) return written;
   keys_ = std::move(both);
-  two_levels_ = true;
+  two_levels_ = epoch_keys_ = true;
   use_keys();
-  // From here on a release that knows no keyring refuses the store by its format.
-  return write(kChanging, [&](Txn& txn) {
+  // From here on a release that knows no such keys refuses the store by its format.
+  auto said = write(kChanging, [&](Txn& txn) {
     return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   });
+  return said.ok() ? name_epoch_keys(wrapping, next) : said;
+}
+
+// Where shares are under the store's key itself they get keys of epochs: what a later refresh
+// replaces would else be under a key that stays.
+Result<void> RecordStore::name_epoch_keys(const SecretBuffer& wrapping, const SecretBuffer& next) {
+  StoreKeys keys = copy_of(keys_);
+  Refresh named = refresh_;
+  if (named.key == EpochKeyId{}) named.key = keys.epochs.emplace_back(draw_epoch_key()).id;
+  if (named.other_key == EpochKeyId{} && named.other != Other::kNothing)
+    named.other_key = keys.epochs.emplace_back(draw_epoch_key()).id;
+  if (named.key == refresh_.key && named.other_key == refresh_.other_key) return {};
+  if (auto written = keyring_->write(keys, {&wrapping, &next}); !written) return written;
+  keys_ = std::move(keys);
+  auto put = change_refresh(kChanging, named);
+  use_epoch_keys();
+  return put;
 }
 
 Result<std::size_t> RecordStore::values_to_rewrite() {

@@ -14,9 +14,15 @@ StoreCipher row_cipher(const StoreKeys& keys, const EpochKey* own, const EpochKe
                        const StoreOwner& owner) {
   StoreCipher out(key_of(keys.current, own), owner.installation, owner.party);
   if (keys.previous) out.also_decrypts(key_of(*keys.previous, own));
-  if (own == other) return out;
-  out.also_decrypts(key_of(keys.current, other));
-  if (keys.previous) out.also_decrypts(key_of(*keys.previous, other));
+  if (own != other) {
+    out.also_decrypts(key_of(keys.current, other));
+    if (keys.previous) out.also_decrypts(key_of(*keys.previous, other));
+  }
+  // The change gives epochs' keys to values that have none.
+  if (keys.previous) {
+    out.also_decrypts(keys.current);
+    out.also_decrypts(*keys.previous);
+  }
   return out;
 }
 

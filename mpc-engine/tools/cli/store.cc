@@ -70,7 +70,8 @@ Result<NextKey> make_next(const StoppedStore& at, const std::string& with) {
 // The file that will take the old one's place, on disk, with what it is to hold.
 Result<void> write_checked(const std::string& draft, ByteSpan octets) {
   // One of a run that was interrupted goes: its key opens nothing yet, or is kept.
-  if (!write_draft(draft, octets)) return system_error("cannot write " + draft);
+  if (!write_draft(draft, octets, 0600, OldFile::kWiped))
+    return system_error("cannot write " + draft);
   const UniqueFd again(::open(draft.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   SecretVector read(octets.size() + 1);
   const ssize_t n = again ? ::read(again.get(), read.data(), read.size()) : -1;

@@ -19,7 +19,9 @@
 
 namespace {
 bool folders_fail = false;
-}
+const char* looked_at = nullptr;  // opened when a folder's turn comes
+int seen = -1;
+}  // namespace
 
 // In fsync()'s place (CMakeLists.txt): a disk that fails when it is a folder's turn.
 extern "C" {
@@ -27,6 +29,7 @@ int __real_fsync(int fd);
 int __wrap_fsync(int fd) {
   struct stat about {};
   if (!folders_fail || ::fstat(fd, &about) != 0 || !S_ISDIR(about.st_mode)) return __real_fsync(fd);
+  if (looked_at != nullptr) seen = ::open(looked_at, O_RDONLY | O_CLOEXEC);
   errno = EIO;
   return -1;
 }
@@ -240,6 +243,33 @@ TEST_F(DurableFile, TheOldOctetsAreWipedWhenNothingNamesThem) {
   ASSERT_TRUE(replace_durably(file_, octets, 0600, OldFile::kWiped));
   std::ifstream in(backup, std::ios::binary);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), secret);
+}
+
+// One that a crash has left, and one that gets no further.
+TEST_F(DurableFile, DraftsAreWipedWhereTheOldFileIs) {
+  const std::string secret(10'000, 's'), draft = file_ + ".new";
+  const auto all_of = [&](const UniqueFd& held) {
+    std::string now(secret.size(), '?');
+    EXPECT_EQ(::pread(held.get(), now.data(), now.size(), 0), ssize_t(now.size()));
+    return now;
+  };
+  for (const OldFile old : {OldFile::kWiped, OldFile::kLeft}) {
+    const std::string expected = old == OldFile::kWiped ? std::string(secret.size(), '\0') : secret;
+    std::ofstream(draft) << secret;
+    const UniqueFd left(::open(draft.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(replace_durably(file_, Bytes{'n'}, 0600, old));
+    EXPECT_EQ(all_of(left), expected);
+    folders_fail = true;
+    looked_at = draft.c_str();
+    EXPECT_FALSE(replace_durably(file_, Bytes(secret.begin(), secret.end()), 0600, old));
+    EXPECT_EQ(errno, EIO);
+    folders_fail = false;
+    looked_at = nullptr;
+    const UniqueFd failed(seen);
+    EXPECT_EQ(all_of(failed), expected);
+    EXPECT_EQ(read(), "n");
+    EXPECT_EQ(drafts(), 0);
+  }
 }
 
 TEST_F(DurableFile, AppendKeepsWhatIsThere) {

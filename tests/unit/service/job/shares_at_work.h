@@ -25,14 +25,17 @@ class AlteredTable final : public MacTable {
   }
   std::size_t rows() override { return table_.rows(); }
   std::uint32_t refresh_epoch() override { return epoch.value_or(table_.refresh_epoch()); }
-  Result<SecretVector> keys() override { return table_.keys(); }
+  Result<SecretVector> keys() override {
+    if (fails_keys_once.exchange(false)) return fail("store: no MAC keys");
+    return table_.keys();
+  }
   Result<void> set_keys(ByteSpan keys) override {
     return refuses_keys ? Result<void>(fail("store: no key")) : table_.set_keys(keys);
   }
 
   std::function<void(std::vector<StoredKey>&)> alter;
   bool full = false;
-  std::atomic<bool> refuses_keys{false};
+  std::atomic<bool> refuses_keys{false}, fails_keys_once{false};
   std::optional<std::uint32_t> epoch;
 
  private:

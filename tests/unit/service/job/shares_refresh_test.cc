@@ -96,6 +96,41 @@ TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
 }
 
+class CountsTidying final : public RefreshOver {
+ public:
+  using RefreshOver::RefreshOver;
+  Result<void> tidy() override {
+    ++tidied;
+    return RefreshOver::tidy();
+  }
+  std::atomic<int> tidied{0};
+};
+
+// It would put them under the key of the present epoch.
+TEST_F(SharesRefresh, NothingIsTidiedBeforeFormerMacKeysAreForgotten) {
+  start();
+  new_session(true);
+  CountsTidying table(*e_->disk(0).refresh());
+  e_->disk(0).refresh_over = &table;
+  tables_[0]->fails_keys_once = true;
+  new_session(true);
+  const auto wait_for = [](const auto& is) {
+    for (int waited = 0; !is() && waited < 3'000; ++waited)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(is());
+  };
+  ASSERT_NO_FATAL_FAILURE(wait_for([&] { return !tables_[0]->fails_keys_once; }));
+  ASSERT_NO_FATAL_FAILURE(wait_for([&] { return e_->service(0).status().session_up; }));
+  e_->service(0).expire();
+  EXPECT_EQ(table.tidied, 0);
+  new_session(true);
+  ASSERT_NO_FATAL_FAILURE(wait_for([&] {
+    e_->service(0).expire();
+    return table.tidied > 0;
+  }));
+  e_.reset();
+}
+
 // Its lanes may tick once more, and in that tick another server wants something else.
 TEST(ShareUpkeep, ARefreshThatWasCommittedLetsNoKeyBeMadeUntilTheSessionEnds) {
   ShareUpkeep upkeep;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tkdc-server-cuda on a host without a GPU: its program serves by the CPU, its unit may use NVIDIA's
-devices and no others, and without it the unit starts tkdc-server's program again. In this order.
+"""tkdc-server-cuda on a host without a GPU: its program serves by the CPU, its unit may use
+NVIDIA's devices and no others, and without it the unit starts tkdc-server's own program. In order.
 Only where `make packages CUDA=1` has built it."""
 
 import re

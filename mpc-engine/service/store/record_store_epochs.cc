@@ -25,12 +25,28 @@ void RecordStore::use_epoch_keys() {
   rows_ = std::move(made);
 }
 
-Result<void> RecordStore::check_epoch_keys() const {
-  if (has_epoch_keys(keys_, refresh_)) return {};
+Error RecordStore::lacks_epoch_key() const {
   return fail("store: " + options_.path +
               "/keys lacks the key that shares of this store are under: it is not of the same "
               "moment as data.mdb. Put both back together, restore the store from its backup, or "
               "repair this server");
+}
+
+Result<void> RecordStore::check_epoch_keys() const {
+  const bool has_other =
+      refresh_.other == Other::kNothing || has_epoch_key(keys_, refresh_.other_key);
+  if (!has_epoch_key(keys_, refresh_.key) || !has_other) return lacks_epoch_key();
+  return {};
+}
+
+// What an attempt has made goes where its key is missing. MAC keys may be under that key, too.
+Result<void> RecordStore::give_up_unreadable() {
+  if (has_epoch_key(keys_, refresh_.other_key)) return {};
+  if (!keys().ok()) return lacks_epoch_key();
+  Refresh next = refresh_;
+  next.other_key = {};
+  return change_refresh("dropping what nobody can read", next,
+                        [&](Txn& txn) { return empty_next(txn); });
 }
 
 StoreKeys RecordStore::needed_keys() const {

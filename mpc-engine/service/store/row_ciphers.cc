@@ -51,10 +51,8 @@ const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
   }
 }
 
-bool has_epoch_keys(const StoreKeys& keys, const StoredRefresh& refresh) {
-  return std::ranges::all_of(std::array{refresh.key, refresh.other_key}, [&](const auto& id) {
-    return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
-  });
+bool has_epoch_key(const StoreKeys& keys, const EpochKeyId& id) {
+  return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
 }
 
 }  // namespace tkdc

@@ -32,7 +32,7 @@ class RowCiphers {
   StoreCipher serving_, other_;
 };
 
-// Whether `keys` has all that `refresh` names.
-bool has_epoch_keys(const StoreKeys& keys, const StoredRefresh& refresh);
+// Whether `keys` has that of this name, or it names none.
+bool has_epoch_key(const StoreKeys& keys, const EpochKeyId& id);
 
 }  // namespace tkdc

@@ -134,6 +134,17 @@ class EpochKeys : public Refresh {
     }));
   }
 
+  void put_mac_keys_under(const StoreKeys& keys, const EpochKeyId& id, const EpochKeyId& other) {
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok());
+    const RowCiphers rows(keys, id, other, owner());
+    const ByteSpan name = tkdc::octets("mac keys");
+    Txn txn(**tables, true);
+    ASSERT_EQ(txn->put(Tables::kMeta, name, rows.serving().encrypt("meta", name, {}, mac_keys_)),
+              0);
+    ASSERT_EQ(txn->commit(), 0);
+  }
+
   // The steps in a process of its own, which dies at the number-th transaction.
   int run_until(int number, bool behind, const std::function<Result<void>(Store&)>& steps) {
     store_.reset();

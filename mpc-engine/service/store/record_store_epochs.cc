@@ -18,8 +18,11 @@ std::shared_ptr<const RowCiphers> RecordStore::row_ciphers() const {
 // As the tables that serve: those of the disk do so from switch_over() on.
 void RecordStore::use_epoch_keys() {
   const StoreOwner owner{options_.installation, options_.party};
-  const auto& [serving, other] = switch_due_ ? std::pair(refresh_.other_key, refresh_.key)
-                                             : std::pair(refresh_.key, refresh_.other_key);
+  auto [serving, other] = std::pair(refresh_.key, refresh_.other_key);
+  if (switch_due_)
+    std::swap(serving, other);
+  else if (other == EpochKeyId{} && refresh_.other == Other::kNothing)
+    other = serving;
   auto made = std::make_shared<const RowCiphers>(keys_, serving, other, owner);
   std::lock_guard lock(rows_mutex_);
   rows_ = std::move(made);
@@ -102,12 +105,13 @@ Result<void> RecordStore::begin_next(const char* step, Refresh next,
 // MAC keys are in either epoch's: with the other key they would be lost.
 int RecordStore::keep_mac_keys(Txn& txn, const StoreCipher& cipher) {
   const std::string_view where = Tables::kNames[kMeta];
+  const auto rows = row_ciphers();
   ByteSpan value;
   const int rc = txn->find(kMeta, meta::kMacKeys, value);
   if (rc == Tables::kNotFound) return 0;
   SecretVector text;
   if (rc != 0 || cipher.decrypt(where, meta::kMacKeys, value, text, StoreCipher::Under::kCurrent) ||
-      !cipher.decrypt(where, meta::kMacKeys, value, text))
+      !rows->mac_keys().decrypt(where, meta::kMacKeys, value, text))
     return rc;
   return txn->put(kMeta, meta::kMacKeys, cipher.encrypt(where, meta::kMacKeys, {}, text));
 }

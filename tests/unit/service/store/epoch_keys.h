@@ -12,6 +12,7 @@
 #include "altered_tables.h"
 #include "refreshed_store.h"
 #include "service/store/lmdb.h"
+#include "service/store/record_codec.h"
 #include "service/store/record_store.h"
 
 namespace tkdc {
@@ -142,6 +143,19 @@ class EpochKeys : public Refresh {
     Txn txn(**tables, true);
     ASSERT_EQ(txn->put(Tables::kMeta, name, rows.serving().encrypt("meta", name, {}, mac_keys_)),
               0);
+    ASSERT_EQ(txn->commit(), 0);
+  }
+
+  void put_under_stores_key(Tables::Table table, std::uint32_t number) {
+    const StoreKeys of = keys();
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok());
+    Txn txn(**tables, true);
+    const KeyRecord is = record(number);
+    const Bytes value =
+        store_cipher(of, owner())
+            .encrypt(Tables::kNames[table], is.ref.id, record_header(is), encode_record(is));
+    ASSERT_EQ(txn->put(table, is.ref.id, value), 0);
     ASSERT_EQ(txn->commit(), 0);
   }
 

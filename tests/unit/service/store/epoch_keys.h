@@ -206,6 +206,17 @@ class EpochKeys : public Refresh {
       EXPECT_EQ(one.macs->version, is);
     }
   }
+  void goes_on(bool commits) {
+    ASSERT_NO_FATAL_FAILURE(settles(commits, false));
+    ASSERT_NO_FATAL_FAILURE(settles(commits, true));
+    EXPECT_LE(epochs(), 1u) << "no session needs another";
+    const std::uint32_t is = version(1);
+    auto done = refresh_to_end(*store_, all(is + 1));
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_EQ(epochs(), 1u);
+    ASSERT_NO_FATAL_FAILURE(settles(commits, false));
+    EXPECT_EQ(version(1), is + 1);
+  }
   // What `prepare` made is there each time; the steps die at each of their writes in turn.
   void dies_at_each_write(const std::function<void()>& prepare,
                           const std::function<Result<void>(Store&)>& steps, int at_least) {
@@ -223,15 +234,7 @@ class EpochKeys : public Refresh {
             EXPECT_GE(number, at_least);
             break;
           }
-          ASSERT_NO_FATAL_FAILURE(settles(commits, false));
-          ASSERT_NO_FATAL_FAILURE(settles(commits, true));
-          EXPECT_LE(epochs(), 1u) << "no session needs another";
-          const std::uint32_t is = version(1);
-          auto done = refresh_to_end(*store_, all(is + 1));
-          ASSERT_TRUE(done.ok()) << done.error().message;
-          EXPECT_EQ(epochs(), 1u);
-          ASSERT_NO_FATAL_FAILURE(settles(commits, false));
-          EXPECT_EQ(version(1), is + 1);
+          ASSERT_NO_FATAL_FAILURE(goes_on(commits));
         }
   }
 };

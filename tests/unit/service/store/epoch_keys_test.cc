@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares, MACs and MAC keys are under a key of their refresh epoch, which goes with the shares of
 // before: what lies in free pages or in an old copy opens under no key that is left. A crash at
-// each write, of `keys` or of the database, leaves a store that opens.
+// each transaction leaves a store that opens; those inside the replacing of `keys` are
+// epoch_keys_faults_test.cc's.
 #include "epoch_keys.h"
 #include "service/store/store_snapshot.h"
 

@@ -59,8 +59,8 @@ struct StoreOwner {
 
 // Where the file is missing or damaged.
 inline constexpr const char* kPutKeysBack =
-    "put back the file keys of the same moment as data.mdb (a refresh changes both), or restore the "
-    "store from its backup";
+    "put back the file keys of the same moment as data.mdb (a refresh changes both), or restore "
+    "the store from its backup";
 
 inline constexpr std::size_t kStoreKeyBytes = 32;
 inline constexpr std::size_t kMaxKeySlots = 8, kMaxEpochKeys = 4;

@@ -102,7 +102,7 @@ Result<SecretVector> RecordStore::keys() {
   if (rc == 0) rc = txn->find(kMeta, meta::kMacKeys, value);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading the MAC keys", rc);
-  if (!row_ciphers()->serving().decrypt(Tables::kNames[kMeta], meta::kMacKeys, value, out))
+  if (!row_ciphers()->mac_keys().decrypt(Tables::kNames[kMeta], meta::kMacKeys, value, out))
     return fail("store: the MAC keys in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return out;

@@ -80,13 +80,16 @@ class RecordStore final : public Store,
   using Table = Tables::Table;
   using enum Tables::Table;
 
+  Result<void> load();
   Result<void> read_keys();
   void use_keys();
 
   std::shared_ptr<const RowCiphers> row_ciphers() const;
   // Under write_mutex_, as all of these, once the store is open.
   void use_epoch_keys();
+  Error lacks_epoch_key() const;
   Result<void> check_epoch_keys() const;
+  Result<void> give_up_unreadable();
   StoreKeys needed_keys() const;
   Result<void> write_epoch_keys(StoreKeys keys);
   Result<void> drop_epoch_keys();

@@ -18,19 +18,38 @@ std::shared_ptr<const RowCiphers> RecordStore::row_ciphers() const {
 // As the tables that serve: those of the disk do so from switch_over() on.
 void RecordStore::use_epoch_keys() {
   const StoreOwner owner{options_.installation, options_.party};
-  const auto& [serving, other] = switch_due_ ? std::pair(refresh_.other_key, refresh_.key)
-                                             : std::pair(refresh_.key, refresh_.other_key);
+  auto [serving, other] = std::pair(refresh_.key, refresh_.other_key);
+  if (switch_due_)
+    std::swap(serving, other);
+  else if (other == EpochKeyId{} && refresh_.other == Other::kNothing)
+    other = serving;
   auto made = std::make_shared<const RowCiphers>(keys_, serving, other, owner);
   std::lock_guard lock(rows_mutex_);
   rows_ = std::move(made);
 }
 
-Result<void> RecordStore::check_epoch_keys() const {
-  if (has_epoch_keys(keys_, refresh_)) return {};
+Error RecordStore::lacks_epoch_key() const {
   return fail("store: " + options_.path +
               "/keys lacks the key that shares of this store are under: it is not of the same "
               "moment as data.mdb. Put both back together, restore the store from its backup, or "
               "repair this server");
+}
+
+Result<void> RecordStore::check_epoch_keys() const {
+  const bool has_other =
+      refresh_.other == Other::kNothing || has_epoch_key(keys_, refresh_.other_key);
+  if (!has_epoch_key(keys_, refresh_.key) || !has_other) return lacks_epoch_key();
+  return {};
+}
+
+// What an attempt has made goes where its key is missing. MAC keys may be under that key, too.
+Result<void> RecordStore::give_up_unreadable() {
+  if (has_epoch_key(keys_, refresh_.other_key)) return {};
+  if (!keys().ok()) return lacks_epoch_key();
+  Refresh next = refresh_;
+  next.other_key = {};
+  return change_refresh("dropping what nobody can read", next,
+                        [&](Txn& txn) { return empty_next(txn); });
 }
 
 StoreKeys RecordStore::needed_keys() const {
@@ -86,12 +105,13 @@ Result<void> RecordStore::begin_next(const char* step, Refresh next,
 // MAC keys are in either epoch's: with the other key they would be lost.
 int RecordStore::keep_mac_keys(Txn& txn, const StoreCipher& cipher) {
   const std::string_view where = Tables::kNames[kMeta];
+  const auto rows = row_ciphers();
   ByteSpan value;
   const int rc = txn->find(kMeta, meta::kMacKeys, value);
   if (rc == Tables::kNotFound) return 0;
   SecretVector text;
   if (rc != 0 || cipher.decrypt(where, meta::kMacKeys, value, text, StoreCipher::Under::kCurrent) ||
-      !cipher.decrypt(where, meta::kMacKeys, value, text))
+      !rows->mac_keys().decrypt(where, meta::kMacKeys, value, text))
     return rc;
   return txn->put(kMeta, meta::kMacKeys, cipher.encrypt(where, meta::kMacKeys, {}, text));
 }

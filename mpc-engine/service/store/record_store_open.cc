@@ -98,6 +98,11 @@ Result<void> RecordStore::write_owner(Txn& txn) {
 }
 
 Result<void> RecordStore::check_owner() {
+  auto loaded = load();
+  return loaded.ok() ? give_up_unreadable() : loaded;
+}
+
+Result<void> RecordStore::load() {
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;

@@ -257,6 +257,7 @@ Result<void> RecordStore::tidy() {
       });
       if (!dropped.ok()) return dropped;
     }
+    use_epoch_keys();
     if (auto gone = drop_epoch_keys(); !gone.ok()) return gone;
   }
   tidy_due_ = false;

@@ -37,7 +37,11 @@ StoreCipher store_cipher(const StoreKeys& keys, const StoreOwner& owner) {
 RowCiphers::RowCiphers(const StoreKeys& keys, const EpochKeyId& serving, const EpochKeyId& other,
                        const StoreOwner& owner)
     : serving_(row_cipher(keys, find_epoch_key(keys, serving), find_epoch_key(keys, other), owner)),
-      other_(row_cipher(keys, find_epoch_key(keys, other), find_epoch_key(keys, serving), owner)) {}
+      other_(row_cipher(keys, find_epoch_key(keys, other), find_epoch_key(keys, serving), owner)),
+      mac_keys_(
+          row_cipher(keys, find_epoch_key(keys, serving), find_epoch_key(keys, other), owner)) {
+  mac_keys_.also_decrypts(keys.current);
+}
 
 const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
   switch (table) {
@@ -46,15 +50,13 @@ const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
     case Tables::kMacs: return &serving_;
     case Tables::kNext:
     case Tables::kNextMacs: return &other_;
-    case Tables::kMeta: return std::ranges::equal(name, meta::kMacKeys) ? &serving_ : nullptr;
+    case Tables::kMeta: return std::ranges::equal(name, meta::kMacKeys) ? &mac_keys_ : nullptr;
     default: return nullptr;
   }
 }
 
-bool has_epoch_keys(const StoreKeys& keys, const StoredRefresh& refresh) {
-  return std::ranges::all_of(std::array{refresh.key, refresh.other_key}, [&](const auto& id) {
-    return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
-  });
+bool has_epoch_key(const StoreKeys& keys, const EpochKeyId& id) {
+  return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
 }
 
 }  // namespace tkdc

@@ -18,21 +18,25 @@ StoreCipher store_cipher(const StoreKeys& keys, const StoreOwner& owner);
 
 class RowCiphers {
  public:
-  // `serving`, `other`: of StoredRefresh.
+  // `serving`, `other`: of StoredRefresh; one of zeros is the store's key. The same twice where
+  // nothing is in the other pair: then nothing else opens what serves.
   RowCiphers(const StoreKeys& keys, const EpochKeyId& serving, const EpochKeyId& other,
              const StoreOwner& owner);
 
   const StoreCipher& serving() const { return serving_; }
   // Of the pair of tables that does not serve.
   const StoreCipher& other() const { return other_; }
+  // Of MAC keys, which are in no pair: a session's end may come before tidy() has put them under
+  // the serving epoch's key.
+  const StoreCipher& mac_keys() const { return mac_keys_; }
   // Null: it is under the store's key.
   const StoreCipher* of(Tables::Table table, ByteSpan name) const;
 
  private:
-  StoreCipher serving_, other_;
+  StoreCipher serving_, other_, mac_keys_;
 };
 
-// Whether `keys` has all that `refresh` names.
-bool has_epoch_keys(const StoreKeys& keys, const StoredRefresh& refresh);
+// Whether `keys` has that of this name, or it names none.
+bool has_epoch_key(const StoreKeys& keys, const EpochKeyId& id);
 
 }  // namespace tkdc

@@ -132,7 +132,11 @@ Result<void> LmdbSnapshot::read_moment() {
   if (!refreshed.ok()) return refreshed.error();
   StoredRefresh refresh;
   if (*refreshed && !decode_refresh(**refreshed, refresh)) return damaged("the refresh epoch");
-  if (refresh.other != StoredRefresh::Other::kNothing || !has_epoch_keys(*keys_, refresh))
+  if (!has_epoch_key(*keys_, refresh.key))
+    return fail("store: " + options_.path +
+                "/keys lacks the key that shares are under: they were refreshed meanwhile, or keys "
+                "is not of the same moment as data.mdb. Run this again");
+  if (refresh.other != StoredRefresh::Other::kNothing)
     return fail("store: " + options_.path +
                 " was refreshed, and no session has begun with the new shares: run this again when "
                 "`tkdc status` shows a session");

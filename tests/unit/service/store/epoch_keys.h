@@ -12,6 +12,7 @@
 #include "altered_tables.h"
 #include "refreshed_store.h"
 #include "service/store/lmdb.h"
+#include "service/store/record_codec.h"
 #include "service/store/record_store.h"
 
 namespace tkdc {
@@ -134,6 +135,30 @@ class EpochKeys : public Refresh {
     }));
   }
 
+  void put_mac_keys_under(const StoreKeys& keys, const EpochKeyId& id, const EpochKeyId& other) {
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok());
+    const RowCiphers rows(keys, id, other, owner());
+    const ByteSpan name = tkdc::octets("mac keys");
+    Txn txn(**tables, true);
+    ASSERT_EQ(txn->put(Tables::kMeta, name, rows.serving().encrypt("meta", name, {}, mac_keys_)),
+              0);
+    ASSERT_EQ(txn->commit(), 0);
+  }
+
+  void put_under_stores_key(Tables::Table table, std::uint32_t number) {
+    const StoreKeys of = keys();
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok());
+    Txn txn(**tables, true);
+    const KeyRecord is = record(number);
+    const Bytes value =
+        store_cipher(of, owner())
+            .encrypt(Tables::kNames[table], is.ref.id, record_header(is), encode_record(is));
+    ASSERT_EQ(txn->put(table, is.ref.id, value), 0);
+    ASSERT_EQ(txn->commit(), 0);
+  }
+
   // The steps in a process of its own, which dies at the number-th transaction.
   int run_until(int number, bool behind, const std::function<Result<void>(Store&)>& steps) {
     store_.reset();
@@ -181,6 +206,17 @@ class EpochKeys : public Refresh {
       EXPECT_EQ(one.macs->version, is);
     }
   }
+  void goes_on(bool commits) {
+    ASSERT_NO_FATAL_FAILURE(settles(commits, false));
+    ASSERT_NO_FATAL_FAILURE(settles(commits, true));
+    EXPECT_LE(epochs(), 1u) << "no session needs another";
+    const std::uint32_t is = version(1);
+    auto done = refresh_to_end(*store_, all(is + 1));
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_EQ(epochs(), 1u);
+    ASSERT_NO_FATAL_FAILURE(settles(commits, false));
+    EXPECT_EQ(version(1), is + 1);
+  }
   // What `prepare` made is there each time; the steps die at each of their writes in turn.
   void dies_at_each_write(const std::function<void()>& prepare,
                           const std::function<Result<void>(Store&)>& steps, int at_least) {
@@ -198,15 +234,7 @@ class EpochKeys : public Refresh {
             EXPECT_GE(number, at_least);
             break;
           }
-          ASSERT_NO_FATAL_FAILURE(settles(commits, false));
-          ASSERT_NO_FATAL_FAILURE(settles(commits, true));
-          EXPECT_LE(epochs(), 1u) << "no session needs another";
-          const std::uint32_t is = version(1);
-          auto done = refresh_to_end(*store_, all(is + 1));
-          ASSERT_TRUE(done.ok()) << done.error().message;
-          EXPECT_EQ(epochs(), 1u);
-          ASSERT_NO_FATAL_FAILURE(settles(commits, false));
-          EXPECT_EQ(version(1), is + 1);
+          ASSERT_NO_FATAL_FAILURE(goes_on(commits));
         }
   }
 };

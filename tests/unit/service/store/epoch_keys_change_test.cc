@@ -122,5 +122,29 @@ TEST_F(EpochKeys, ACrashAtEachWriteOfTheFirstChangeOfTheStoresKeys) {
       }
 }
 
+// Whoever has the store's key alone puts nothing there that is read.
+TEST_F(EpochKeys, ARowUnderTheStoresKeyItselfIsRefusedWhereAllHaveAnEpochs) {
+  for (const bool as_before : {false, true}) {
+    SCOPED_TRACE(as_before);
+    store_.reset();
+    fs::remove_all(options_.path);
+    as_before ? fill_as_before() : fill();
+    const auto reads = [&](Tables::Table serving) {
+      store_.reset();
+      put_under_stores_key(serving, 1);
+      open();
+      return store_->get(id_of(1)).ok();
+    };
+    if (as_before) {
+      EXPECT_TRUE(reads(Tables::kCommitted)) << "the control: it is under that";
+      ASSERT_TRUE(refresh_to_commit(*store_, all(2)).ok());
+      ASSERT_TRUE(store_->refresh()->begun_with().ok());
+      ASSERT_NO_FATAL_FAILURE(settles(true, false));  // MAC keys are under it still
+      ASSERT_NO_FATAL_FAILURE(settles(true, true));
+    }
+    EXPECT_FALSE(reads(as_before ? Tables::kNext : Tables::kCommitted));
+  }
+}
+
 }  // namespace
 }  // namespace tkdc

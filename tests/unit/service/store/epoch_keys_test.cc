@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares, MACs and MAC keys are under a key of their refresh epoch, which goes with the shares of
 // before: what lies in free pages or in an old copy opens under no key that is left. A crash at
-// each write, of `keys` or of the database, leaves a store that opens.
+// each transaction leaves a store that opens; those inside the replacing of `keys` are
+// epoch_keys_faults_test.cc's.
 #include "epoch_keys.h"
+#include "service/store/store_snapshot.h"
 
 namespace tkdc {
 namespace {
@@ -251,6 +253,39 @@ TEST_F(EpochKeys, AFileThatWasReplacedUnderARunningStoreIsLeftAlone) {
     ASSERT_TRUE(refresh_to_end(*store_, all(2)).ok());
     ASSERT_NO_FATAL_FAILURE(settles(true, false));
   }
+}
+
+// What only an attempt needs may be missing; MAC keys may be under it all the same.
+TEST_F(EpochKeys, TheKeyOfAnAttemptIsMissing) {
+  for (const bool second_pair : {false, true})
+    for (const bool mac_keys : {false, true}) {
+      store_.reset();
+      fs::remove_all(options_.path);
+      fill();
+      std::uint32_t is = 1;
+      if (second_pair) {
+        ASSERT_TRUE(refresh_to_end(*store_, all(++is)).ok());
+      }
+      const EpochKeyId serving = keys().epochs.at(0).id;
+      ASSERT_TRUE(store_->refresh()->begin().ok());
+      ASSERT_TRUE(store_->refresh()->add(all(is + 1)).ok());
+      store_.reset();
+      StoreKeys both = keys(), less = keys();
+      std::erase_if(less.epochs, [&](const EpochKey& one) { return one.id != serving; });
+      ASSERT_EQ(both.epochs.size(), 2u);
+      if (mac_keys) put_mac_keys_under(both, both.epochs.at(1).id, serving);
+      ASSERT_TRUE(Keyring(options_.path, owner()).write_epochs(less).ok());
+      EXPECT_TRUE(StoreSnapshot::take(options_, key_).ok()) << "it reads what serves";
+      auto opened = Store::open(options_, key_);
+      ASSERT_EQ(opened.ok(), !mac_keys);
+      if (opened.ok()) opened->reset();
+      if (mac_keys) {
+        ASSERT_TRUE(Keyring(options_.path, owner()).write_epochs(both).ok());
+      }
+      ASSERT_NO_FATAL_FAILURE(settles(true, true));
+      EXPECT_EQ(version(1), is);
+      EXPECT_EQ(epochs(), 1u);
+    }
 }
 
 }  // namespace

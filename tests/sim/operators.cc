@@ -153,10 +153,14 @@ void open_parcels(const Export& one, const std::array<Bytes, kServers>& files) {
   world().reached("exports: keys given back");
 }
 
-// Of the shares that each server has on its disk.
+// Of the shares that each server serves; empty while one may still serve those of before a refresh.
 std::vector<std::uint32_t> refresh_epochs() {
   std::vector<std::uint32_t> out;
-  for (auto& server : realm().servers) out.push_back(refresh_of(server->host()).is.epoch);
+  for (auto& server : realm().servers) {
+    const StoredRefresh refresh = refresh_of(server->host());
+    if (refresh.other == StoredRefresh::Other::kBefore) return {};
+    out.push_back(refresh.is.epoch);
+  }
   return out;
 }
 
@@ -186,7 +190,8 @@ void hand_over(Export& one) {
     ++given;
   }
   // Shares of two refreshes do not fit, and whoever combines them is told so.
-  const bool of_one = std::ranges::count(before_all, before_all[0]) == kServers;
+  const bool of_one =
+      !before_all.empty() && std::ranges::count(before_all, before_all[0]) == kServers;
   if (given == kServers && of_one && before_all == refresh_epochs()) open_parcels(one, files);
 }
 

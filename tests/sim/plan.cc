@@ -153,7 +153,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   plan.seed = seed;
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
-  if (seed % 5 == 4) plan.protocol = seed % 100 == 24 ? kGarbled : "rep3";
+  if (seed % 5 == 4) plan.protocol = seed % 25 == 24 ? kGarbled : "rep3";
   if (seed % 10 == 0) plan.protocol = seed % 1000 == 100 ? "pair" : kPairPlain;
   if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);

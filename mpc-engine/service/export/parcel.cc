@@ -21,9 +21,10 @@ SharedBytes read_components(Reader& r, std::size_t bytes) {
 }
 
 Error components_differ(const ExportKey& key, std::size_t a, std::size_t b) {
-  return fail(label_of(key) + ": servers " + std::to_string(a) + " and " + std::to_string(b) +
-              " hand over different shares. If shares were refreshed between their parcels, make another "
-              "request; else one of the two lies or has a damaged store");
+  return fail(
+      label_of(key) + ": servers " + std::to_string(a) + " and " + std::to_string(b) +
+      " hand over different shares. If shares were refreshed between their parcels, make another "
+      "request; else one of the two lies or has a damaged store");
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ release:
 
 packages:
 	@./bootstrap --packages
-ifdef CUDA
+ifeq ($(CUDA),1)
 	@./bootstrap --cuda
 	root=$(or $(CUDA_ROOT),$$(cuda/fetch-toolkit)) && JOBS=$(JOBS) TKDC_CUDA_ROOT="$$root" $(NICE) config/debian/make build/packages
 else

@@ -167,9 +167,10 @@ bool remove_durably(const std::string& path) { return disk().remove(path) && syn
 
 bool remove_wiped(const std::string& path) {
   const UniqueFd before = open_to_wipe(path);
-  if (!remove_durably(path)) return false;
+  if (!disk().remove(path)) return false;
+  const bool synced = sync_folder_of(path);
   wipe_if_nameless(before);
-  return true;
+  return synced;
 }
 
 }  // namespace tkdc

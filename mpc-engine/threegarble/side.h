@@ -27,7 +27,7 @@ enum class Step : std::uint8_t {
   kBad,     // this server says so in m3
   kGood,    // all three have
 };
-using Watch = std::function<void(Step, const InstanceId&)>;
+using SeeStep = std::function<void(Step, const InstanceId&)>;
 
 class LaneSide {
  public:
@@ -61,7 +61,7 @@ class LaneSide {
   const Seat& seat() const { return seat_; }
   Reserve& reserve() { return reserve_; }
   Ledger& ledger() { return ledger_; }
-  void watch(Watch watch) { watch_ = std::move(watch); }
+  void watch(SeeStep watch) { watch_ = std::move(watch); }
   void note(Step step, const InstanceId& id) const {
     if (watch_) watch_(step, id);
   }
@@ -79,7 +79,7 @@ class LaneSide {
   Ledger ledger_;
   Reserve reserve_;
   const Seat seat_;
-  Watch watch_;
+  SeeStep watch_;
 };
 
 }  // namespace tkdc::threegarble

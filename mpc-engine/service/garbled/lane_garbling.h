@@ -48,7 +48,7 @@ class LaneGarbling {
     WholeShapes& shapes;
     threegarble::Pace& pace;
     std::function<void(const std::string&)> say;
-    threegarble::Watch watch;
+    threegarble::SeeStep watch;
   };
   // `session_keys`: the lane's. Error: the lane has no room for it.
   static Result<std::unique_ptr<LaneGarbling>> join(Lane& lane, std::uint32_t number,

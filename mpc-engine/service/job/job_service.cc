@@ -177,8 +177,12 @@ class JobServiceOnLanes final : public JobService {
     if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
     if (store_.macs() != nullptr) {
       MacKeyring keyring(*store_.macs());
-      if (!keyring.load().ok()) return {};  // lane 0 says so
-      if (auto kept = keyring.keep_only_of(refresh_epoch()); !kept.ok()) return kept;
+      auto kept = keyring.load();
+      if (kept.ok()) kept = keyring.keep_only_of(refresh_epoch());
+      if (!kept.ok()) {  // former ones may be left: so does what opens them, until another session
+        if (options_.trouble) options_.trouble(kept.error().message);
+        return {};
+      }
     }
     may_tidy_ = true;
     return {};
@@ -230,7 +234,7 @@ class JobServiceOnLanes final : public JobService {
   RateLimits limits_;
   Revocations revocations_;
   WholeShapes shapes_{options_.garbling.most_bytes,
-                      options_.garbling_parts&& options_.garbling_parts->lay_out
+                      (options_.garbling_parts && options_.garbling_parts->lay_out)
                           ? options_.garbling_parts->lay_out
                           : WholeShapes::lay_out};
   threegarble::Pace pace_{options_.garbling.octets_per_s};

@@ -62,7 +62,7 @@ Result<void> LaneRunner::join(Session& session) {
 }
 
 Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& keys) {
-  threegarble::Watch watch;
+  threegarble::SeeStep watch;
   if (const auto& parts = shared_.options.garbling_parts; parts && parts->watch)
     watch = [this, &parts = *parts](threegarble::Step step, const threegarble::InstanceId& id) {
       parts.watch(session_, step, id);
@@ -413,6 +413,7 @@ void LaneRunner::expire() {
 }
 
 std::optional<LostCheck> LaneRunner::give_up() {
+  publish_counts();
   for_each_taken([&](Job& job) {
     job.expired = true;
     answers_.answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
@@ -430,7 +431,7 @@ std::optional<LostCheck> LaneRunner::give_up() {
 void LaneRunner::publish() {
   figures_.rounds.add(1);
   shared_.counters.operation_rounds += running_.size();
-  // In full ticks alone: it takes as long as some of what a tick of few jobs is.
+  // Not each time: it takes as long as some of what a tick of few jobs is.
   if (running_.empty() || ticks_ % kFullTickEvery == 0) publish_counts();
 }
 

@@ -19,9 +19,8 @@ std::string silent_agents(std::span<const HeardAgent> agents) {
   if (silent == 0) return {};
   if (silent > kMostNamed) names += " and " + std::to_string(silent - kMostNamed) + " others";
   return "no word from " + names + " for " + std::to_string(least_s / 60) +
-         " min: a KDC whose agent is away issues no ticket. On its host: systemctl status "
-         "'tkdc-agent@*', tkdc doctor; then the network from there to here. An agent that is no "
-         "more goes out of [[agents]] in tkdc.toml";
+         " min: a KDC whose agent is away issues no ticket. An agent that is no more goes out of "
+         "[[agents]] in tkdc.toml";
 }
 
 }  // namespace tkdc

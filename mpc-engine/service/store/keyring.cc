@@ -251,9 +251,11 @@ Result<void> Keyring::write_epochs(const StoreKeys& keys) const {
   SecretVector plain;
   if (file->slots != known_slots_ &&
       (file->epochs.empty() || !opens(file->epochs, kEpochsLabel, keys.current, plain)))
-    return fail("store: " + path_ +
-                " is another one than that which the store was opened with: stop the server, and " +
-                kPutKeysBack);
+    return fail(
+        "store: " + path_ +
+        " is another one than that which the store was opened with, and this process may be "
+        "all that has its keys. Do not stop it before you have found that file; " +
+        kPutKeysBack);
   file->epochs = encrypt_epochs(keys);
   return write_file(*file);
 }

@@ -246,9 +246,11 @@ Finding check_broken_checks(const Patient& patient) {
 
 // Of all KDCs; this server's host has none of its own.
 Finding check_agents(const Patient& patient) {
-  return told(patient, "agents_warning",
-              "on that KDC's host: systemctl status 'tkdc-agent@*'; tkdc doctor",
-              "those of KDCs have spoken within two minutes");
+  return told(
+      patient, "agents_warning",
+      "on that KDC's host: systemctl status 'tkdc-agent@*'; tkdc doctor; then look at the network "
+      "between",
+      "those of KDCs have spoken within two minutes");
 }
 
 // During an upgrade they differ; at its end three administrators see that they run one program.

@@ -12,7 +12,7 @@ Watch watched(const std::string& what, std::uint64_t unit) {
   auto line = std::make_shared<ProgressLine>();
   return [line, what, unit](std::uint64_t done, std::uint64_t of) {
     line->show(done / unit, (of + unit - 1) / unit, what);
-    if (done >= of) line->clear();
+    if (done >= of || stop_asked()) line->clear();
     return !stop_asked();
   };
 }

@@ -98,7 +98,7 @@ def test_of_a_sound_host_each_check_is_well(host):
     for one in document["findings"]:
         by_member.setdefault(one["of"], []).append(one["check"])
     assert set(by_member) == {"server0", "server1", "server2", "agent-kdc", "agent-admin", "krb5"}
-    assert len(by_member["server0"]) == 17 and len(by_member["agent-kdc"]) == 9
+    assert len(by_member["server0"]) == 18 and len(by_member["agent-kdc"]) == 9
     assert by_member["krb5"] == ["services", "room", "preload", "module", "entry-points",
                                  "database"]
     table = host.run()

@@ -88,7 +88,8 @@ def test_systemd_knows_the_unit_that_tries_a_driver(tmp_path):
     shown = subprocess.run(["systemd-run", "--help"], text=True, capture_output=True, check=True)
     assert all(re.search(rf"(?<![\w-]){option}\b", shown.stdout) for option in options), options
     assert len(properties) > 10 and not complaints(tmp_path, properties)
-    assert not faults(" ".join(command))
+    assert command[0] == "/usr/lib/tkdc/cuda/tkdc-workbench"
+    assert not faults(" ".join(["tkdc", *command[1:]]))
     assert "Unknown key" in complaints(tmp_path, [*properties, "ProtectSytem=strict"])
     assert "Unknown system call" in complaints(tmp_path, ["SystemCallFilter=@priviledged"])
 

@@ -335,7 +335,7 @@ ELSEWHERE = {
     "make demo": "tests/e2e/test_demo.py",
     "make demo SERVERS=2": "tests/e2e/test_demo.py",
     "make demo SERVERS=2 MODE=tables": "tests/e2e/test_demo.py",
-    "make cuda": ("Makefile", "tests/bench/gpu_report.py"),  # no CUDA toolkit here
+    "make packages CUDA=1": ("Makefile", "tests/packages/test_cuda.py"),  # no CUDA toolkit here
     "make rollout-test": ("Makefile", "tests/rollout/__main__.py"),
     "make drill": "tests/integration/test_drills.py",  # types what its page has in other blocks
     "make test": "Makefile",

@@ -132,13 +132,6 @@ bool is_made_by_systemd(const std::filesystem::path& folder) {
   return folder.parent_path() == "/run/tkdc" || folder.parent_path() == "/var/lib/tkdc";
 }
 
-// "tcp://host:port", as is_server_address() found it.
-std::string host_of(const std::string& address) {
-  const std::size_t begin = address.find("//") + 2;
-  std::string host = address.substr(begin, address.rfind(':') - begin);
-  return host.front() == '[' ? host.substr(1, host.size() - 2) : host;
-}
-
 Result<std::string> check_hosts(const AgentConfig& config, const LookUp& look) {
   std::vector<NamedHost> hosts;
   std::map<std::string, int> lines;
@@ -150,7 +143,7 @@ Result<std::string> check_hosts(const AgentConfig& config, const LookUp& look) {
     return fail("config: " + config.path + ": '" + key + "': " + why + " (line " +
                 std::to_string(lines[key]) + ")");
   };
-  return check_names(hosts, wrong, "an agent that starts now reaches no server", look);
+  return check_names(hosts, wrong, "an agent that starts now does not reach that server", look);
 }
 
 }  // namespace

@@ -8,6 +8,16 @@
 
 namespace tkdc {
 
+std::string host_of(std::string endpoint) {
+  if (const std::size_t scheme = endpoint.find("://"); scheme != std::string::npos)
+    endpoint.erase(0, scheme + 3);
+  const std::size_t port = endpoint.rfind(':');
+  if (port != std::string::npos) endpoint.erase(port);
+  if (endpoint.size() > 2 && endpoint.front() == '[' && endpoint.back() == ']')
+    endpoint = endpoint.substr(1, endpoint.size() - 2);
+  return endpoint;
+}
+
 Lookup look_up(const std::string& host) {
   // For the resolver of this process, which is a check's: the usual patience is a minute.
   ::setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);

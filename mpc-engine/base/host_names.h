@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the hosts that a configuration names have addresses, for --check-config of the daemons.
+// Hosts that a configuration names; and whether they have addresses, for --check-config of the
+// daemons.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,10 @@
 #include "base/result.h"
 
 namespace tkdc {
+
+// Of host:port, tcp://host:port and [address]:port. What a listener names may be a network
+// interface.
+std::string host_of(std::string endpoint);
 
 enum class Lookup { kFound, kUnknown, kNotNow };
 using LookUp = std::function<Lookup(const std::string& host)>;

@@ -3,14 +3,15 @@
 stops one finds all as it was."""
 
 import hashlib
+import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.integration.conftest import STOCK
+from tests.support.process import wait_until
 from tests.support.realm import default_bin
 from tests.support.terminal import run_on_terminal
 
@@ -46,10 +47,15 @@ def test_a_check_says_how_far_it_is(log):
     assert shown[-1] == "", "the line is gone at the end"
 
 
+def catches(pid: int, number: signal.Signals) -> bool:
+    caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return bool(int(caught[1], 16) >> (number - 1) & 1)
+
+
 def test_a_check_that_is_stopped_says_so(log):
     with subprocess.Popen(verify(log), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as one:
-        time.sleep(0.5)
+        wait_until(lambda: catches(one.pid, signal.SIGINT), 10, "a handler")
         one.send_signal(signal.SIGINT)
         output, errors = one.communicate(timeout=20)
     assert one.returncode == 1 and output == "", (one.returncode, output)

@@ -32,12 +32,6 @@ bool is_made_by_systemd(const ServerConfig& config, const std::string& key,
   return folder == state_directory(config);
 }
 
-// What stands at the end of a listener's endpoint may be a network interface, too.
-std::string host_of(const std::string& endpoint) {
-  const auto address = address_at(endpoint);
-  return address.ok() ? address->host : "";
-}
-
 bool is_of_this_host(const std::string& host) {
   return host.empty() || host == "*" || ::if_nametoindex(host.c_str()) != 0;
 }

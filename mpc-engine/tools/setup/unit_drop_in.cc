@@ -14,6 +14,7 @@
 
 #include "base/credential.h"
 #include "base/durable_file.h"
+#include "base/host_names.h"
 #include "base/strict_toml.h"
 #include "base/system_error.h"
 #include "tools/setup/host_name.h"
@@ -24,17 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMark = "# Written by `tkdc unit`";
-
-// Of host:port, tcp://host:port and [address]:port.
-std::string host_of(std::string address) {
-  if (const std::size_t scheme = address.find("://"); scheme != std::string::npos)
-    address.erase(0, scheme + 3);
-  const std::size_t port = address.rfind(':');
-  if (port != std::string::npos) address.erase(port);
-  if (address.size() > 2 && address.front() == '[' && address.back() == ']')
-    address = address.substr(1, address.size() - 2);
-  return address;
-}
 
 Result<void> hosts_of_agent(StrictToml& file, UnitFacts& facts) {
   for (TomlTable& server : file.tables("servers"))

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "link/socket.h"
-
 namespace tkdc {
 namespace {
 

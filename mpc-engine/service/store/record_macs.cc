@@ -42,6 +42,14 @@ Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpa
 
 Result<std::vector<StoredKey>> RecordStore::page(const std::optional<KeyId>& after,
                                                  std::size_t most) {
+  return read_again([&] { return read_page(after, most); },
+                    [](const auto& page) {
+                      return page.ok() && std::ranges::none_of(*page, &StoredKey::unreadable);
+                    });
+}
+
+Result<std::vector<StoredKey>> RecordStore::read_page(const std::optional<KeyId>& after,
+                                                      std::size_t most) {
   std::vector<StoredKey> out;
   Result<void> sound;
   PageReader reader;
@@ -95,6 +103,10 @@ std::size_t RecordStore::rows() {
 }
 
 Result<SecretVector> RecordStore::keys() {
+  return read_again([&] { return read_mac_keys(); }, [](const auto& keys) { return keys.ok(); });
+}
+
+Result<SecretVector> RecordStore::read_mac_keys() {
   SecretVector out;
   Txn txn(*tables_, false);
   ByteSpan value;

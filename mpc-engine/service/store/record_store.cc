@@ -238,6 +238,10 @@ Result<void> RecordStore::destroy(const KeyId& id) {
 }
 
 Result<std::shared_ptr<const KeyRecord>> RecordStore::get(const KeyId& id) {
+  return read_again([&] { return read_key(id); }, [](const auto& key) { return key.ok(); });
+}
+
+Result<std::shared_ptr<const KeyRecord>> RecordStore::read_key(const KeyId& id) {
   std::uint64_t generation = 0;
   if (auto cached = cache_.get(id, &generation)) return cached;
   Txn txn(*tables_, false);

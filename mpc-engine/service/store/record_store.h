@@ -85,6 +85,20 @@ class RecordStore final : public Store,
   void use_keys();
 
   std::shared_ptr<const RowCiphers> row_ciphers() const;
+  // A transaction that began before a key of a refresh epoch went may see values under it. So what
+  // is not `whole` is read anew where the keys have changed meanwhile.
+  template <class Read, class Whole>
+  auto read_again(Read read, Whole whole) const {
+    for (;;) {
+      const auto before = row_ciphers();
+      auto out = read();
+      if (whole(out) || row_ciphers() == before) return out;
+    }
+  }
+  Result<std::shared_ptr<const KeyRecord>> read_key(const KeyId& id);
+  Result<std::shared_ptr<const KeyRecord>> read_dropped(const KeyId& id);
+  Result<std::vector<StoredKey>> read_page(const std::optional<KeyId>& after, std::size_t most);
+  Result<SecretVector> read_mac_keys();
   // Under write_mutex_, as all of these, once the store is open.
   void use_epoch_keys();
   Error lacks_epoch_key() const;

@@ -219,6 +219,10 @@ std::size_t RecordStore::dropped_count() {
 }
 
 Result<std::shared_ptr<const KeyRecord>> RecordStore::dropped_record(const KeyId& id) {
+  return read_again([&] { return read_dropped(id); }, [](const auto& key) { return key.ok(); });
+}
+
+Result<std::shared_ptr<const KeyRecord>> RecordStore::read_dropped(const KeyId& id) {
   Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("reading a dropped key", txn.begun());
   auto row = dropped_row(txn, id);

@@ -119,7 +119,9 @@ TEST_F(BareRows, OfAStoreWithoutRecordsGoWithTheFirstRefresh) {
   ASSERT_TRUE(refresh_to_end(*store_, {}).ok());
   EXPECT_FALSE(keys().bare_rows);
   ASSERT_NO_FATAL_FAILURE(open());
-  EXPECT_TRUE(std::ranges::equal(store_->macs()->keys().value(), mac_keys_));
+  const auto mac_keys = store_->macs()->keys();
+  ASSERT_TRUE(mac_keys.ok()) << mac_keys.error().message;
+  EXPECT_TRUE(std::ranges::equal(*mac_keys, mac_keys_));
   EXPECT_EQ(backup(), "1 rows");
 }
 

@@ -109,14 +109,15 @@ bool confirmed_purge(std::size_t keys, const DroppedOptions& options) {
   return typed == std::to_string(keys);
 }
 
-int change(Site& site, tkdc_wire_op op, const std::vector<tkdc_wire_key>& keys, const char* done) {
+int change(Site& site, tkdc_wire_op op, const std::vector<tkdc_wire_key>& keys, const char* done,
+           const std::string& remedy = "") {
   ProgressLine line;
   auto changed = change_at_servers(*site.agent, op, keys, [&](std::size_t count) {
     line.show(count, keys.size(), "keys");
     return !stop_asked();
   });
   line.clear();
-  if (!changed) return say_no(changed.error().message);
+  if (!changed) return say_no(changed.error().message + remedy);
   std::cout << *changed << " keys were " << done << "\n";
   return *changed == keys.size() ? 0 : 2;
 }
@@ -196,11 +197,21 @@ int give_back(Site& site, const DroppedOptions& options) {
   if (!request) return say_no(options.file + ": " + request.error().message);
   if (request->installation != site.installation || request->realm != site.db->realm())
     return say_no("the request is of another realm or installation");
+  auto held = list_server_keys(*site.agent);
+  if (!held) return say_no(held.error().message);
   std::vector<tkdc_wire_key> keys;
-  for (const WantedKey& one : request->keys)
-    keys.push_back(wire_key({one.key.id, one.key.kvno, one.key.enctype, one.key.principal},
-                            site.installation));
-  return change(site, TKDC_OP_GIVE_BACK, keys, "given back");
+  std::size_t in_use = 0;
+  for (const WantedKey& one : request->keys) {
+    if (held->contains(one.key.id))
+      ++in_use;
+    else
+      keys.push_back(wire_key({one.key.id, one.key.kvno, one.key.enctype, one.key.principal},
+                              site.installation));
+  }
+  if (in_use > 0) std::cout << in_use << " keys of the request are in use already\n";
+  return change(site, TKDC_OP_GIVE_BACK, keys, "given back",
+                "; before it, where a server was started since, `tkdc give-back` there, with the "
+                "same request and approvals");
 }
 
 }  // namespace

@@ -330,6 +330,40 @@ def test_dropped_keys_come_back_by_two_administrators_alone(realm, approvers):
     assert allowed[-1]["approvers"] == ["admin0", "admin1"]
 
 
+def test_a_give_back_that_was_cut_goes_on(realm, approvers):
+    older = str(realm.directory / "before-the-cut")
+    for name in ("paula", "pedro"):
+        realm.kadmin_local(f'addprinc -pw "an older password" {name}')
+    realm.admin_tool("kdb5_util", "dump", older)
+    for name in ("paula", "pedro"):
+        realm.kadmin_local(f"delprinc -force {name}")
+    assert realm.admin_tool("kdb5_util", "load", older).ok
+    both, half = realm.directory / "both", realm.directory / "half"
+    names = ["--principal", "paula", "--principal", "pedro"]
+    assert reconcile(realm, "request", "--out", str(both), *names).ok
+    assert reconcile(realm, "request", "--out", str(half), *names[:2]).ok
+    keys = len(dropped(realm, "paula"))
+    approvals = {path: [approvers.approve(party, path) for party in (0, 1)]
+                 for path in (both, half)}
+    for path, given in approvals.items():
+        assert all(approvers.give_back(party, path, given).ok for party in range(3))
+    assert reconcile(realm, "give-back", str(half)).ok, "as far as the first run came"
+    realm.daemons["server1"].kill()
+    realm.start_server(1)
+    cut = reconcile(realm, "give-back", str(both))
+    assert cut.code == 1 and "where a server was started since" in cut.errors, cut.errors
+    assert "same request and approvals" in cut.errors
+    assert len(dropped(realm, "pedro")) == keys
+    again = approvers.give_back(1, both, approvals[both])
+    assert again.ok and f"{keys} are in use already" in again.output, again.errors
+    done = reconcile(realm, "give-back", str(both))
+    assert done.ok and f"{keys} keys of the request are in use already" in done.output, done.errors
+    assert f"{keys} keys were given back" in done.output
+    for name in ("paula", "pedro"):
+        assert realm.client(f"cut-{name}").kinit(name, "an older password").ok
+    assert "0 keys were given back" in reconcile(realm, "give-back", str(both)).output
+
+
 def test_what_was_purged_never_comes_back(realm, approvers):
     older = str(realm.directory / "before-the-purge")
     realm.kadmin_local('addprinc -pw "an older password" oskar')

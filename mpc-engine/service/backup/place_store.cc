@@ -23,7 +23,15 @@ bool of_the_store(const std::string& name) {
   return std::ranges::find(kOwn, name) != std::end(kOwn);
 }
 
+// Best effort.
+void wipe_keys(const std::string& folder) {
+  for (const char* keys : {"/keys", "/keys.new"})
+    if (const std::string path = folder + keys; ::access(path.c_str(), F_OK) == 0)
+      (void)remove_wiped(path);
+}
+
 void remove_all(const std::string& folder) {
+  wipe_keys(folder);
   std::error_code ignored;
   fs::remove_all(folder, ignored);
 }
@@ -100,6 +108,7 @@ Result<std::string> StorePlace::replace(const std::string& former) {
                         "the folder must be no mount point, on a file system that exchanges "
                         "folders (ext4, xfs, btrfs, tmpfs)");
   draft_.clear();
+  if (!occupied_) wipe_keys(former);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(former, error))
     if (!occupied_ || !of_the_store(entry.path().filename().string()))

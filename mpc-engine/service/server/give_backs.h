@@ -5,7 +5,8 @@
 //
 // approval(): an administrator is about to approve; are request and approval good here?
 // allow(): two have approved; from now on, until the request expires or this server stops, the keys
-// that it names may be given back, once each.
+// that it names may be given back, once each. Those of it that are in use already are passed over:
+// so the same request goes on where a server stopped in the middle.
 //
 // What is allowed is in memory only. Any thread. Nothing here is secret.
 #pragma once
@@ -46,8 +47,13 @@ class GiveBacks {
   struct Allowed {
     std::uint64_t dropped_at_s = 0, until_s = 0;
   };
-  Result<GiveBackRequest> check(std::string_view text) const;
-  Result<void> check_key(const GiveBackRequest& request, const WantedKey& wanted) const;
+  struct Checked {
+    GiveBackRequest request;
+    std::vector<WantedKey> dropped;  // of its keys; the others are in use
+  };
+  Result<Checked> check(std::string_view text) const;
+  // Whether it is dropped, or in use. Error: it is neither, or another one.
+  Result<bool> check_key(const GiveBackRequest& request, const WantedKey& wanted) const;
   Result<std::string> note_approval(std::string_view request, std::string_view approval);
   Result<std::string> allow_now(std::string_view request,
                                 const std::vector<std::string>& approvals);

@@ -25,7 +25,8 @@ constexpr std::size_t kRingTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 constexpr std::size_t kMostPlainBytes = 1 + 2 * kStoreKeyBytes;
 constexpr std::size_t kMostSlotBytes = kRingNonceBytes + kMostPlainBytes + kRingTagBytes;
 constexpr std::size_t kEpochKeyBytes = sizeof(EpochKeyId) + kStoreKeyBytes;
-constexpr std::size_t kMostEpochsPlain = 1 + kMaxEpochKeys * kEpochKeyBytes;
+constexpr std::size_t kEpochsHeadBytes = 1 + 1;
+constexpr std::size_t kMostEpochsPlain = kEpochsHeadBytes + kMaxEpochKeys * kEpochKeyBytes;
 constexpr std::size_t kMostEpochsBytes = kRingNonceBytes + kMostEpochsPlain + kRingTagBytes;
 constexpr std::size_t kMostFileBytes =
     kMagic.size() + 1 + kMaxKeySlots * (4 + kMostSlotBytes) + 4 + kMostEpochsBytes;
@@ -57,6 +58,7 @@ StoreKeys copy_of(const StoreKeys& keys) {
   StoreKeys out{copy_of(keys.current), std::nullopt, {}};
   if (keys.previous) out.previous = copy_of(*keys.previous);
   for (const EpochKey& one : keys.epochs) out.epochs.push_back({one.id, copy_of(one.key)});
+  out.bare_rows = keys.bare_rows;
   return out;
 }
 
@@ -122,6 +124,7 @@ Bytes Keyring::encrypt_epochs(const StoreKeys& keys) const {
   SecretVector plain;
   plain.reserve(kMostEpochsPlain);
   SecretWriter w(plain);
+  w.u8(keys.bare_rows ? 1 : 0);
   w.u8(static_cast<std::uint8_t>(keys.epochs.size()));
   for (const EpochKey& one : keys.epochs) {
     w.raw(one.id);
@@ -153,10 +156,12 @@ Result<void> Keyring::open_epochs(const Bytes& sealed, StoreKeys& keys) const {
   if (sealed.empty()) return {};
   SecretVector plain;
   bool good = opens(sealed, kEpochsLabel, keys.current, plain);
-  const std::size_t count = plain.empty() ? 0 : plain[0];
-  good = good && count >= 1 && count <= kMaxEpochKeys && plain.size() == 1 + count * kEpochKeyBytes;
   Reader r(plain);
-  r.u8();
+  const std::uint8_t bare = r.u8();
+  const std::size_t count = r.u8();
+  good = good && bare <= 1 && count >= 1 && count <= kMaxEpochKeys &&
+         plain.size() == kEpochsHeadBytes + count * kEpochKeyBytes;
+  keys.bare_rows = bare == 1;
   for (std::size_t k = 0; good && k < count; ++k) {
     EpochKey& one = keys.epochs.emplace_back(EpochKey{{}, SecretBuffer(kStoreKeyBytes)});
     r.array(one.id);

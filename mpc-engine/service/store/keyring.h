@@ -15,8 +15,9 @@
 //
 //   length u32, nonce[24], ciphertext and tag
 //
-// under the present key, so that one may come or go while no wrapping key is at hand: count u8,
-// then for each its id[8] and 32 octets. Two keys make that of an epoch's values: row_key().
+// under the present key, so that one may come or go while no wrapping key is at hand: whether some
+// shares may be under the store's own key yet u8, count u8, then for each its id[8] and 32 octets.
+// Two keys make that of an epoch's values: row_key().
 //
 // Replaced as a whole: either all of the old contents or all of the new are there after a crash.
 // The old file's octets are overwritten when nothing names it any more; what a disk keeps of them
@@ -49,6 +50,11 @@ struct StoreKeys {
   SecretBuffer current;
   std::optional<SecretBuffer> previous;  // values under it are still there
   std::vector<EpochKey> epochs{};        // of those whose shares are kept
+  // Beside `epochs`: some shares may be under a store's key itself. It stands here since whoever
+  // has that key can write all that the database says.
+  bool bare_rows = false;
+
+  bool opens_bare_rows() const { return epochs.empty() || previous || bare_rows; }
 };
 
 // Whose keys they are.

@@ -44,7 +44,8 @@ Result<void> RecordStore::check_epoch_keys() const {
 
 // What an attempt has made goes where its key is missing. MAC keys may be under that key, too.
 Result<void> RecordStore::give_up_unreadable() {
-  if (has_epoch_key(keys_, refresh_.other_key)) return {};
+  const EpochKeyId& id = refresh_.other_key;
+  if (id == EpochKeyId{} || has_epoch_key(keys_, id)) return {};
   if (!keys().ok()) return lacks_epoch_key();
   Refresh next = refresh_;
   next.other_key = {};
@@ -52,11 +53,14 @@ Result<void> RecordStore::give_up_unreadable() {
                         [&](Txn& txn) { return empty_next(txn); });
 }
 
+// Where the other pair is empty, and MAC keys are under the key that serves: both are the
+// caller's doing.
 StoreKeys RecordStore::needed_keys() const {
   StoreKeys out = copy_of(keys_);
   std::erase_if(out.epochs, [&](const EpochKey& one) {
     return one.id != refresh_.key && one.id != refresh_.other_key;
   });
+  out.bare_rows = refresh_.key == EpochKeyId{} && !out.epochs.empty();
   return out;
 }
 
@@ -70,7 +74,7 @@ Result<void> RecordStore::write_epoch_keys(StoreKeys keys) {
 Result<void> RecordStore::drop_epoch_keys() {
   if (!two_levels_) return {};
   StoreKeys needed = needed_keys();
-  if (needed.epochs.size() < keys_.epochs.size())
+  if (needed.epochs.size() < keys_.epochs.size() || needed.bare_rows != keys_.bare_rows)
     if (auto written = write_epoch_keys(std::move(needed)); !written.ok()) return written;
   if (!keys_.epochs.empty() || !epoch_keys_) return {};
   // None is left, as after a first refresh that was abandoned: a release of before reads it again.
@@ -96,6 +100,7 @@ Result<void> RecordStore::begin_next(const char* step, Refresh next,
   if (!begun.ok() || !two_levels_) return begun;
   StoreKeys keys = needed_keys();
   next.other_key = keys.epochs.emplace_back(draw_epoch_key()).id;
+  keys.bare_rows = refresh_.key == EpochKeyId{};
   if (auto written = write_epoch_keys(std::move(keys)); !written.ok()) return written;
   auto named = change_refresh(step, next);
   use_epoch_keys();

@@ -250,7 +250,8 @@ Result<void> RecordStore::tidy() {
     Refresh next = refresh_;
     next.other = Other::kNothing;
     next.other_key = {};
-    if (left > 0 || refresh_.other != Other::kNothing || refresh_.other_key != EpochKeyId{}) {
+    if (left > 0 || refresh_.other != Other::kNothing || refresh_.other_key != EpochKeyId{} ||
+        keys_.bare_rows) {
       auto dropped = change_refresh("dropping shares of before", next, [&](Txn& txn) {
         const int rc = empty_next(txn);
         return rc == 0 ? keep_mac_keys(txn, row_ciphers()->serving()) : rc;

@@ -34,13 +34,20 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
 }
 
 // Where shares are under the store's key itself they get keys of epochs: what a later refresh
-// replaces would else be under a key that stays.
+// replaces would else be under a key that stays. One that nothing names, as a change that was cut
+// leaves it, is as good as another: so `keys` does not fill up.
 Result<void> RecordStore::name_epoch_keys(const SecretBuffer& wrapping, const SecretBuffer& next) {
   StoreKeys keys = copy_of(keys_);
   Refresh named = refresh_;
-  if (named.key == EpochKeyId{}) named.key = keys.epochs.emplace_back(draw_epoch_key()).id;
+  const auto free_key = [&] {
+    const auto found = std::ranges::find_if(keys.epochs, [&](const EpochKey& one) {
+      return one.id != named.key && one.id != named.other_key;
+    });
+    return found != keys.epochs.end() ? found->id : keys.epochs.emplace_back(draw_epoch_key()).id;
+  };
+  if (named.key == EpochKeyId{}) named.key = free_key();
   if (named.other_key == EpochKeyId{} && named.other != Other::kNothing)
-    named.other_key = keys.epochs.emplace_back(draw_epoch_key()).id;
+    named.other_key = free_key();
   if (named.key == refresh_.key && named.other_key == refresh_.other_key) return {};
   if (auto written = keyring_->write(keys, {&wrapping, &next}); !written) return written;
   keys_ = std::move(keys);
@@ -116,12 +123,14 @@ Result<void> RecordStore::rewrite_value(Txn& txn, Table table, const Bytes& name
   return {};
 }
 
+// With the store's key of before go epochs' keys that nothing names: a database of another moment
+// that would need one is under that key, too.
 Result<void> RecordStore::end_rekey(const SecretBuffer& next) {
   std::lock_guard lock(write_mutex_);
-  StoreKeys only = copy_of(keys_);
+  StoreKeys only = needed_keys();
   only.previous.reset();
   if (auto written = keyring_->write(only, {&next}); !written) return written;
-  keys_.previous.reset();
+  keys_ = std::move(only);
   use_keys();
   return {};
 }

@@ -14,7 +14,7 @@ StoreCipher row_cipher(const StoreKeys& keys, const EpochKey* own, const EpochKe
                        const StoreOwner& owner) {
   StoreCipher out(key_of(keys.current, own), owner.installation, owner.party);
   if (keys.previous) out.also_decrypts(key_of(*keys.previous, own));
-  if (own != other) {
+  if (own != other && (other != nullptr || keys.opens_bare_rows())) {
     out.also_decrypts(key_of(keys.current, other));
     if (keys.previous) out.also_decrypts(key_of(*keys.previous, other));
   }
@@ -40,7 +40,7 @@ RowCiphers::RowCiphers(const StoreKeys& keys, const EpochKeyId& serving, const E
       other_(row_cipher(keys, find_epoch_key(keys, other), find_epoch_key(keys, serving), owner)),
       mac_keys_(
           row_cipher(keys, find_epoch_key(keys, serving), find_epoch_key(keys, other), owner)) {
-  mac_keys_.also_decrypts(keys.current);
+  if (keys.opens_bare_rows()) mac_keys_.also_decrypts(keys.current);
 }
 
 const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
@@ -56,7 +56,7 @@ const StoreCipher* RowCiphers::of(Tables::Table table, ByteSpan name) const {
 }
 
 bool has_epoch_key(const StoreKeys& keys, const EpochKeyId& id) {
-  return id == EpochKeyId{} || find_epoch_key(keys, id) != nullptr;
+  return id == EpochKeyId{} ? keys.opens_bare_rows() : find_epoch_key(keys, id) != nullptr;
 }
 
 }  // namespace tkdc

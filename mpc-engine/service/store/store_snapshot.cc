@@ -55,7 +55,7 @@ class LmdbSnapshot final : public StoreSnapshot {
   Error damaged(const std::string& what) const {
     return fail("store: " + what + " in " + options_.path +
                 " does not decrypt: the store is damaged, or its keys are being changed (`tkdc "
-                "store rekey`): run this again after it");
+                "store rekey`, or the end of a refresh): run this again after it");
   }
 
   StoreOptions options_;
@@ -141,8 +141,9 @@ Result<void> LmdbSnapshot::read_moment() {
                 " was refreshed, and no session has begun with the new shares: run this again when "
                 "`tkdc status` shows a session");
   second_pair_ = refresh.second_pair;
-  rows_.emplace(*keys_, refresh.key, refresh.other_key,
-                StoreOwner{options_.installation, options_.party});
+  // As the store itself: nothing but its own key opens what serves where no other is named.
+  const EpochKeyId& other = refresh.other_key == EpochKeyId{} ? refresh.key : refresh.other_key;
+  rows_.emplace(*keys_, refresh.key, other, StoreOwner{options_.installation, options_.party});
   moment_.refresh_epoch = refresh.is.epoch;
   auto base = meta_value(meta::kGeneration);
   if (!base.ok()) return base.error();

@@ -38,8 +38,12 @@ class GiveBacksTest : public testing::Test {
     request_.realm = "A.TEST";
     request_.expires_at_s = kNow + 3600;
     for (std::uint8_t number = 1; number <= 2; ++number) add(number);
+    start();
+  }
+  // Knowing nothing of before.
+  void start() {
     GiveBacksOptions own;
-    own.installation = options.installation;
+    own.installation = request_.installation;
     own.approvers = approvers_;
     own.now_s = [this] { return now_; };
     own.audit = [this](const std::string& event) -> Result<void> {
@@ -83,6 +87,11 @@ class GiveBacksTest : public testing::Test {
   bool may(std::size_t key) {
     const auto record = store_->dropped()->dropped_record(request_.keys[key].key.id).value();
     return record != nullptr && server_->may(*record);
+  }
+  void give_back(std::size_t key) {
+    const KeyId id = request_.keys[key].key.id;
+    ASSERT_TRUE(store_->dropped()->prepare_change(id, DroppedChange::kGiveBack).ok());
+    ASSERT_TRUE(store_->commit(id).ok());
   }
   void expect_refused(const std::string& why, const std::string& part) {
     EXPECT_NE(why.find(part), std::string::npos) << why;
@@ -156,11 +165,36 @@ TEST_F(GiveBacksTest, EachFieldHasToBeAsItIsHere) {
   expect_refused(allow(request_), "never comes back");
 }
 
+// It knows nothing of what it allowed: the same request and approvals are good for the rest.
+TEST_F(GiveBacksTest, AServerThatStoppedInTheMiddleIsToldAgain) {
+  EXPECT_EQ(allow(request_), "");
+  give_back(0);
+  start();
+  EXPECT_FALSE(may(1));
+  const std::string text = encode(request_);
+  EXPECT_FALSE(server_->approval(text, signed_by(0, text)).ok()) << "nobody approves it anew";
+  GiveBackRequest wrong = request_;
+  wrong.keys[0].key.principal = "root@A.TEST";
+  EXPECT_NE(allow(wrong).find("another"), std::string::npos) << "in use, and another one";
+  EXPECT_NE(allow(request_, {0}), "");
+  EXPECT_FALSE(may(1));
+  EXPECT_EQ(allow(request_), "");
+  EXPECT_TRUE(may(1));
+  EXPECT_NE(events_.back().find("\"in_use\":1,\"keys\":1"), std::string::npos) << events_.back();
+  give_back(1);
+  EXPECT_EQ(allow(request_), "") << "nothing is left to do";
+  // What was in use then, and has gone since, does not come back with it.
+  const KeyId id = request_.keys[0].key.id;
+  ASSERT_TRUE(store_->dropped()->condemn_to_drop(id, kAt + 64).ok());
+  ASSERT_TRUE(store_->destroy(id).ok());
+  EXPECT_FALSE(may(0));
+  expect_refused(allow(request_), "another time");
+}
+
 TEST_F(GiveBacksTest, AKeyThatIsDroppedAnewNeedsAnotherApproval) {
   EXPECT_EQ(allow(request_), "");
   const KeyId id = request_.keys[0].key.id;
-  ASSERT_TRUE(store_->dropped()->prepare_change(id, DroppedChange::kGiveBack).ok());
-  ASSERT_TRUE(store_->commit(id).ok());
+  give_back(0);
   ASSERT_TRUE(store_->dropped()->condemn_to_drop(id, kAt + 64).ok());
   ASSERT_TRUE(store_->destroy(id).ok());
   EXPECT_FALSE(may(0));

@@ -214,6 +214,7 @@ class EpochKeys : public Refresh {
     auto done = refresh_to_end(*store_, all(is + 1));
     ASSERT_TRUE(done.ok()) << done.error().message;
     EXPECT_EQ(epochs(), 1u);
+    EXPECT_FALSE(keys().bare_rows);
     ASSERT_NO_FATAL_FAILURE(settles(commits, false));
     EXPECT_EQ(version(1), is + 1);
   }

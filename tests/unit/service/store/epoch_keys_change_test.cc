@@ -116,10 +116,77 @@ TEST_F(EpochKeys, ACrashAtEachWriteOfTheFirstChangeOfTheStoresKeys) {
         store_.reset();
         const std::vector<RawValue> rows = raw_rows();
         StoreKeys bare = keys();
+        EXPECT_FALSE(bare.bare_rows);
         EXPECT_EQ(opening(rows, bare), rows.size());
         bare.epochs.clear();
         EXPECT_EQ(opening(rows, bare), 0u);
       }
+}
+
+// Killed between the file and the name, and again: `keys` has room for four.
+TEST_F(EpochKeys, ChangesOfTheStoresKeysThatAreCutDoNotFillTheFile) {
+  for (const bool way_back : {false, true}) {
+    SCOPED_TRACE(way_back);
+    store_.reset();
+    fs::remove_all(options_.path);
+    without_keyring();
+    fill();
+    if (way_back) {
+      ASSERT_TRUE(refresh_to_commit(*store_, all(2)).ok());
+    }
+    const SecretBuffer next = draw_store_key();
+    constexpr int kNaming = 2;  // the format comes before it
+    for (int cut = 0; cut < 6; ++cut) {
+      ASSERT_EQ(run_until(kNaming, false, [&](Store& store) { return rekeyed(store, next); }),
+                kDied);
+      EXPECT_EQ(epochs(), way_back ? 2u : 1u);
+      ASSERT_NO_FATAL_FAILURE(settles(true, false));
+    }
+    store_.reset();
+    auto of_before = keys();
+    while (of_before.epochs.size() < kMaxEpochKeys) of_before.epochs.push_back(draw_epoch_key());
+    ASSERT_TRUE(Keyring(options_.path, owner()).write(of_before, {&key_, &next}).ok());
+    open();
+    const auto done = rekeyed(*store_, next);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    key_ = copy_of(next);
+    EXPECT_EQ(epochs(), way_back ? 2u : 1u);
+    ASSERT_NO_FATAL_FAILURE(settles(true, false));
+    EXPECT_EQ(version(1), way_back ? 2u : 1u);
+  }
+}
+
+// Until then the database that needs them may be put back.
+TEST_F(EpochKeys, WhatNothingNamesGoesWithTheEndOfAChangeOfTheStoresKeys) {
+  fill();
+  store_.reset();
+  fs::copy_file(file("data.mdb"), directory_ + "/data.before");
+  open();
+  ASSERT_TRUE(refresh_to_end(*store_, all(2)).ok());
+  ASSERT_TRUE(refresh_to_commit(*store_, all(3)).ok());
+  store_.reset();
+  StoreKeys more = keys();
+  const EpochKeyId former = more.epochs.at(0).id, serving = more.epochs.at(1).id;
+  for (int k = 0; k < 2; ++k) more.epochs.push_back(draw_epoch_key());
+  ASSERT_TRUE(Keyring(options_.path, owner()).write_epochs(more).ok());
+  const SecretBuffer next = draw_store_key();
+  open();
+  ASSERT_TRUE(store_->begin_rekey(key_, next).ok());
+  EXPECT_EQ(epochs(), 4u);
+  const auto done = rekeyed(*store_, next);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  key_ = copy_of(next);
+  const StoreKeys left = keys();
+  ASSERT_EQ(left.epochs.size(), 2u);
+  EXPECT_NE(find_epoch_key(left, former), nullptr) << "there is a way back";
+  EXPECT_NE(find_epoch_key(left, serving), nullptr);
+  ASSERT_NO_FATAL_FAILURE(settles(true, false));
+  ASSERT_TRUE(store_->refresh()->undo_refresh().ok());
+  EXPECT_EQ(version(1), 2u);
+  store_.reset();
+  fs::copy_file(directory_ + "/data.before", file("data.mdb"),
+                fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(Store::open(options_, key_).ok()) << "no key of the store's would open it";
 }
 
 // Whoever has the store's key alone puts nothing there that is read.

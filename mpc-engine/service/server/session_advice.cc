@@ -47,7 +47,9 @@ SessionAdvice session_advice(int parties) {
   out.no_call =
       "is its tkdc-server running, and does its [[peers]] entry have this server's data address?";
   out.no_answer = "is its tkdc-server running and the port open?";
-  out.pin = "if it was replaced on purpose, set certificate_sha256 in [[peers]] to this value";
+  out.pin =
+      "if that server was given a new one, have its fingerprint read to you, then `tkdc join`: "
+      "docs/operations.md, Changing keys";
   out.unsettled = "restore this server's store";
   out.inventories =
       "no service until that store is restored from a backup of the others' refresh epoch and "

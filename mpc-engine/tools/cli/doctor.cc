@@ -86,7 +86,8 @@ int run_doctor(const DoctorOptions& options) {
     report.add("host", "members",
                wrong("no tkdc.toml or agent.toml in a folder of " + options.root +
                          "/etc/tkdc that can be read",
-                     "run this as root, or name it: tkdc doctor --config FILE"));
+                     "run this as root; who may only look: tkdc doctor --socket FILE or "
+                     "--server-socket FILE; where no member was made yet: tkdc init"));
   for (const Patient& patient : patients)
     for (const Check& check : all_checks())
       if (concerns(check, patient))

@@ -41,8 +41,9 @@ std::string try_tcp(const std::string& address) {
 
 Finding unreachable(const std::string& address, const std::string& why) {
   return wrong(address + ": " + why,
-               "on that server's host: systemctl start the unit tkdc-server@NAME, and let this "
-               "host through its packet filter: nft list ruleset");
+               "compare this configuration's entry of that server with what it is; on its host: "
+               "systemctl start the unit tkdc-server@NAME, and let this host through its packet "
+               "filter: nft list ruleset");
 }
 
 Finding of_server(const ServerConfig& config) {

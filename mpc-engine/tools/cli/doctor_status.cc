@@ -82,7 +82,7 @@ Finding check_running(const Patient& patient) {
   if (patient.kind == Kind::kAgent && is_of_a_spare(patient.name, patient.root + kUnits))
     return good("a spare KDC: it does not run before the host is promoted");
   return wrong(patient.silence,
-               "systemctl status " + patient.unit + "; systemctl start " + patient.unit);
+               "journalctl -b -n 20 -u " + patient.unit + "; then systemctl start " + patient.unit);
 }
 
 // The cause first: one that is latched or away lets the others be without a session.

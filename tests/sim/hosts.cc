@@ -9,6 +9,7 @@
 #include "sim/network.h"
 #include "sim/pair_steps.h"
 #include "sim/realm.h"
+#include "sim/store_keys.h"
 #include "sim/stores.h"
 
 namespace tkdc::sim {
@@ -61,7 +62,7 @@ ServerConfig config_for(int party) {
       peer.certificate = certificate_of(other);
       config.peers.push_back(peer);
     }
-  config.store_path = "/store";
+  config.store_path = kStorePath;
   config.keep_dropped_days = keeps_dropped() ? 30 : 0;
   config.share_macs = plan.macs;
   config.audit_file = "/audit/log";
@@ -71,14 +72,10 @@ ServerConfig config_for(int party) {
   return config;
 }
 
-Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& config,
-                                     const Fingerprint& certificate) {
+Result<Surroundings> surroundings_of(const ServerHost& server, const Fingerprint& certificate) {
+  const Host& host = server.host();
   Surroundings out;
-  StoreOptions options;
-  options.path = config.store_path;
-  options.installation = config.installation;
-  options.party = config.party;
-  auto store = Store::open_on(tables_of(host), options, store_key(host.number));
+  auto store = server.open_store();
   if (!store.ok()) return store.error();
   out.store = std::move(*store);
   out.network = network_of(host);
@@ -123,6 +120,23 @@ ServerHost::ServerHost(Host& host)
   disk_of(host).limit = world().plan.record_limit;
 }
 
+Result<std::unique_ptr<Store>> ServerHost::open_store() const {
+  StoreOptions options;
+  options.path = config_.store_path;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  const Keyring keyring = keyring_of(host_.number);
+  return Store::open_on(tables_of(host_), options,
+                        wrapping_key(host_.number, disk_of(host_).wrapping), &keyring);
+}
+
+void ServerHost::work_on_disk(const std::function<void()>& work) {
+  host_.dead = false;
+  world().fibers.start(host_, work);
+  world().wait(kNever, [this] { return ended(); });
+  host_.dead = true;
+}
+
 void ServerHost::renew_certificate() { ++certificate_[1]; }
 
 void ServerHost::trust(int party, const Fingerprint& certificate) {
@@ -138,6 +152,7 @@ void ServerHost::boot() {
   wanted_ = true;
   trouble_.clear();
   world().note(host_.name, "boots");
+  look_at_keys(host_);
   look_at_half_made(host_.number, true);
   wires().host_back(host_.number);
   world().fibers.start(host_, [this] { run(); });
@@ -145,7 +160,7 @@ void ServerHost::boot() {
 
 void ServerHost::run() {
   while (wanted_ && !host_.dead) {
-    auto around = surroundings_of(host_, config_, certificate_);
+    auto around = surroundings_of(*this, certificate_);
     auto made = around.ok() ? Server::create(config_, "simulated", std::move(*around))
                             : Result<std::unique_ptr<Server>>(around.error());
     trouble_ = made.ok() ? "" : made.error().message;

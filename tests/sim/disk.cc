@@ -338,11 +338,10 @@ void HostDisk::lose_power(Random& random) {
   for (auto& [name, file] : names) {
     // A name that was not synced may be there all the same.
     const auto was = durable_names.find(name);
-    if ((was == durable_names.end() || was->second != file) && random.percent(50)) {
-      if (was != durable_names.end()) world().injected("rename on disk, unsynced");
-      durable_names[name] = file;
-    } else if (was != durable_names.end() && was->second != file) {
-      world().injected("rename lost");
+    if (was == durable_names.end() || was->second != file) {
+      const bool kept = random.percent(50), replaces = was != durable_names.end();
+      if (replaces) world().injected(kept ? "rename kept" : "rename lost");
+      if (kept) durable_names[name] = file;
     }
     tear(*file, surely, random);
   }
@@ -410,6 +409,10 @@ bool SimDisk::rename(const std::string& from, const std::string& to) {
   }
   names[to] = draft->second;
   names.erase(from);
+  if (is_keys(from) && std::exchange(here().keys_fault.at_rename, false)) {
+    world().injected("power loss at a rename");
+    crash(world().here(), true);
+  }
   return true;
 }
 

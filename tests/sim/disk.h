@@ -41,6 +41,7 @@ struct StepFault {
 struct KeysFault {
   std::int64_t before = -1;
   bool crashes = false;
+  bool at_rename = false;  // or the power is lost behind the next rename, before it is synced
 };
 
 inline constexpr const char *kStorePath = "/store", *kKeysFile = "/store/keys";

@@ -82,7 +82,8 @@ constexpr Kind kKinds[] = {
 constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
 constexpr Kind kSlowRefresh = {"slow refresh", 4, party, some_lateness, none};
 constexpr Kind kAtKeys[] = {{"errors at keys", 6, party, some_of_keys, none},
-                            {"crash at keys", 8, party, some_of_keys, a_moment}};
+                            {"crash at keys", 8, party, some_of_keys, a_moment},
+                            {"power at rename", 4, party, some_of_keys, a_moment}};
 constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
 
 // Of runs that garble.

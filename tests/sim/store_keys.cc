@@ -94,8 +94,8 @@ void rekey_with(const Fault& fault) {
   world().note("operator", "changes the keys of " + which.host().name);
   world().injected("rekey");
   if (fault.b % 4 == 1) which.host().crash_at_disk = fault.b / 4;
-  if (fault.b % 4 == 2) disk.keys_fault = {fault.b / 4, false};
-  if (fault.b % 4 == 3) disk.keys_fault = {fault.b / 4, true};
+  if (fault.b % 4 == 2) disk.keys_fault = {fault.b / 4, false, false};
+  if (fault.b % 4 == 3) disk.keys_fault = {fault.b / 4, true, fault.b % 8 == 7};
   Result<void> done = fail("it ended");
   bool alive = false;
   which.work_on_disk([&] {
@@ -112,18 +112,19 @@ void rekey_with(const Fault& fault) {
 }
 
 // From the word for a refresh on, at some servers or at all.
-void fail_in_refresh(const Fault& fault, bool crashes) {
+void fail_in_refresh(const Fault& fault, const KeysFault& keys_fault) {
   if (!ask_shares(server(fault.a), "refresh")) return;
   const std::int64_t which = fault.b / kOperationsOfKeys % 7 + 1;
   for (std::int64_t party = 0; party < world().servers(); ++party) {
     if ((which >> party & 1) == 0) continue;
-    disk_of(server(party).host()).keys_fault = {fault.b % kOperationsOfKeys, crashes};
-    world().fibers.start(world().nature, [party, crashes, c = fault.c] {
+    disk_of(server(party).host()).keys_fault = keys_fault;
+    world().fibers.start(world().nature, [party, c = fault.c] {
       Host& host = server(party).host();
       KeysFault& waiting = disk_of(host).keys_fault;
-      world().wait(kWaits, [&] { return waiting.before < 0 || world().calm; });
+      world().wait(kWaits, [&] {
+        return (waiting.before < 0 && !waiting.at_rename) || host.dead || world().calm;
+      });
       waiting = {};
-      if (!crashes) return;
       world().wait(kSecond, [&] { return host.dead; });
       world().sleep(c * kMs);
       if (host.dead && !world().calm) boot_when_ended(server(party));
@@ -181,9 +182,11 @@ bool make_fault_of_keys(const Fault& fault) {
   if (fault.kind == "rekey")
     rekey_with(fault);
   else if (fault.kind == "errors at keys")
-    fail_in_refresh(fault, false);
+    fail_in_refresh(fault, {fault.b % kOperationsOfKeys, false, false});
   else if (fault.kind == "crash at keys")
-    fail_in_refresh(fault, true);
+    fail_in_refresh(fault, {fault.b % kOperationsOfKeys, true, false});
+  else if (fault.kind == "power at rename")
+    fail_in_refresh(fault, {-1, false, true});
   else
     return false;
   return true;

@@ -6,6 +6,7 @@
 
 #include "service/store/kept_values.h"
 #include "sim/hosts.h"
+#include "sim/memory.h"
 #include "sim/store_keys.h"
 #include "sim/stores.h"
 #include "sim/two.h"
@@ -40,7 +41,7 @@ bool fails_at_keys(Host& host) {
 
 Fate meet(std::string_view what, bool writes, bool of_keys = false) {
   Host& host = world().here();
-  if (host.dead) return Fate::kDead;
+  if (host.dead || ends_for_want_of_memory(host)) return Fate::kDead;
   if (of_keys && fails_at_keys(host)) return failure("error at keys", EIO);
   // Before what it asked for is done, or after it: then it dies of the next one.
   if (host.crash_at_disk >= 0 && host.crash_at_disk-- == 0) {

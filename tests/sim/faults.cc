@@ -325,6 +325,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
+  if (fault.kind == "no memory") return crash_later(fault, &Host::crash_at_memory);
   if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
   if (fault.kind == "slow refresh") return slow_refresh(fault);
   if (fault.kind == "crash in repair") return crash_in_repair(fault);
@@ -384,7 +385,7 @@ void make_calm() {
     set_drift(host, 0);
     host.wall_ahead = -host.drifted;
     host.hung_until = host.slow_until = 0;
-    host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
+    host.crash_no_more();
     disk_of(host).full = false;
     disk_of(host).failing = 0;
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;

@@ -110,7 +110,7 @@ void crash(Host& host, bool power) {
   world().injected(power ? "power loss" : "crash");
   host.dead = true;
   if (host.number < kServers) note_end_of_garbling(host.number);
-  host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
+  host.crash_no_more();
   if (power) disk_of(host).lose_power(world().random);
   wires().host_died(host.number, power);
 }
@@ -147,8 +147,7 @@ void ServerHost::trust(int party, const Fingerprint& certificate) {
 void ServerHost::boot() {
   host_.dead = false;
   host_.skipped = 0;
-  host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_commit = -1;
-  host_.crash_at_packet = -1;
+  host_.crash_no_more();
   wanted_ = true;
   trouble_.clear();
   world().note(host_.name, "boots");

@@ -67,6 +67,7 @@ constexpr Kind kKinds[] = {
     {"power twice", 6, party, some_operations, a_moment},
     {"crash at disk", 8, party, some_operations, a_moment},
     {"crash at packet", 4, party, some_packets, a_moment},
+    {"no memory", 4, party, some_packets, a_moment},
     {"stop", 3, party, none, a_moment},
     {"clock", 3, party, a_jump, none},
     {"drift", 2, party, a_rate, none},

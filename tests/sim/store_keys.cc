@@ -13,9 +13,9 @@
 namespace tkdc::sim {
 namespace {
 
-constexpr std::size_t kMostBefore = 4;  // of a server's refreshes
-constexpr std::size_t kBatch = 7;       // values in one transaction
-constexpr Us kWaits = 20 * kSecond;
+constexpr std::size_t kMostKept = 4;  // of a server's refreshes
+constexpr std::size_t kBatch = 7;     // values in one transaction
+constexpr Us kWaitsForKeys = 20 * kSecond;
 constexpr Us kTriedAgain = 80 * kSecond;  // at the latest, what has failed
 
 struct Before {
@@ -24,7 +24,7 @@ struct Before {
 };
 std::array<std::vector<Before>, kServers> befores;
 
-ServerHost& server(std::int64_t party) {
+ServerHost& host_of(std::int64_t party) {
   return *realm().servers[static_cast<std::size_t>(party % world().servers())];
 }
 
@@ -85,7 +85,7 @@ Result<void> rekey(ServerHost& which) {
 
 // Some operations on: a crash, a loss of power, an error of the disk; or all goes well.
 void rekey_with(const Fault& fault) {
-  ServerHost& which = server(fault.a);
+  ServerHost& which = host_of(fault.a);
   if (!which.up() || which.in_repair || old_store_in_place() || repair_is_due()) return;
   which.in_repair = true;
   which.stop();
@@ -106,28 +106,28 @@ void rekey_with(const Fault& fault) {
   disk.keys_fault = {};
   if (alive && done.ok()) world().reached("keys: changed");
   world().note("operator", !alive ? "was cut off" : done.ok() ? "is done" : done.error().message);
-  which.in_repair = false;
   if (!world().calm) world().sleep(fault.c % 500 * kMs);
+  which.in_repair = false;
   which.boot();
 }
 
 // From the word for a refresh on, at some servers or at all.
 void fail_in_refresh(const Fault& fault, const KeysFault& keys_fault) {
-  if (!ask_shares(server(fault.a), "refresh")) return;
+  if (!ask_shares(host_of(fault.a), "refresh")) return;
   const std::int64_t which = fault.b / kOperationsOfKeys % 7 + 1;
   for (std::int64_t party = 0; party < world().servers(); ++party) {
     if ((which >> party & 1) == 0) continue;
-    disk_of(server(party).host()).keys_fault = keys_fault;
+    disk_of(host_of(party).host()).keys_fault = keys_fault;
     world().fibers.start(world().nature, [party, c = fault.c] {
-      Host& host = server(party).host();
+      Host& host = host_of(party).host();
       KeysFault& waiting = disk_of(host).keys_fault;
-      world().wait(kWaits, [&] {
+      world().wait(kWaitsForKeys, [&] {
         return (waiting.before < 0 && !waiting.at_rename) || host.dead || world().calm;
       });
       waiting = {};
       world().wait(kSecond, [&] { return host.dead; });
       world().sleep(c * kMs);
-      if (host.dead && !world().calm) boot_when_ended(server(party));
+      if (host.dead && !world().calm) boot_when_ended(host_of(party));
     });
   }
 }
@@ -148,7 +148,7 @@ void look_at_keys(const Host& host) {
 
 void note_refresh(const Host& host, StoreCopy before) {
   auto& all = befores[static_cast<std::size_t>(host.number)];
-  if (all.size() == kMostBefore) all.erase(all.begin());
+  if (all.size() == kMostKept) all.erase(all.begin());
   const std::uint32_t epoch = refresh_in(view_of(host, before)).is.epoch;
   all.push_back({epoch, std::move(before)});
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a store, proving that it is ours, and the counters beside the keys.
+#include "base/durable_file.h"
+#include "base/system_error.h"
 #include "service/store/lmdb_tables.h"
 #include "service/store/meta_values.h"
 #include "service/store/record_store.h"
@@ -52,6 +54,9 @@ Result<void> RecordStore::read_keys() {
     auto keys = keyring_->read(wrapping_);
     if (!keys) return keys.error();
     keys_ = std::move(*keys);
+    // Who gave it its name may have ended before that was on disk: after a loss of power a former
+    // file would be there, which lacks the key of what is written from here on.
+    if (!sync_folder(options_.path)) return system_error("store: cannot sync " + options_.path);
   }
   use_keys();
   return {};

@@ -166,14 +166,17 @@ void repair(std::int64_t party) {
   const auto right = right_stores().find(party);
   if (right == right_stores().end()) return;
   ServerHost& which = server(party);
-  const Host& next = server(party + 1).host();
   if (which.in_repair) {
     world().wait(kNever, [&] { return !which.in_repair; });
     return;
   }
   const StoreView now = view_of(which.host());
   if (!fit_each_other(now)) world().reached("stores: data.mdb and keys of two moments");
-  if (!fit_each_other(now) || !same_keys(now, view_of(next))) {
+  const auto as_at = [&](std::int64_t other) {
+    return same_keys(now, view_of(server(other).host()));
+  };
+  // Either of them may have a change that is half made.
+  if (!fit_each_other(now) || !as_at(party + 1) || !as_at(party + 2)) {
     world().note("operator", "puts the right store back at " + which.host().name);
     world().reached("stores: differ, repaired");
     which.in_repair = true;

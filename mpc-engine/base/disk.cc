@@ -43,25 +43,82 @@ class RealFile final : public Disk::File {
     struct stat file {};
     if (::fstat(fd_.get(), &file) == 0) (void)!::ftruncate(fd_.get(), file.st_size);
   }
+  void wipe_if_nameless() override {
+    struct stat file {};
+    if (::fstat(fd_.get(), &file) != 0 || file.st_nlink != 0) return;
+    const Bytes zeros(4096);
+    for (off_t at = 0; at < file.st_size;) {
+      const auto left = static_cast<std::size_t>(file.st_size - at);
+      const ssize_t n = ::pwrite(fd_.get(), zeros.data(), std::min(zeros.size(), left), at);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      at += n;
+    }
+    (void)::fsync(fd_.get());
+  }
 
  private:
   UniqueFd fd_;
   bool only_looks_ = false;
 };
 
+constexpr int kReadAgain = 8;
+
+int flags_of(Disk::How how) {
+  switch (how) {
+    case Disk::How::kAppend: return O_CREAT | O_APPEND | O_NOFOLLOW;
+    case Disk::How::kOverwrite: return O_CREAT | O_TRUNC;
+    case Disk::How::kNew: return O_CREAT | O_EXCL | O_NOFOLLOW;
+    default: return O_NOFOLLOW | O_NONBLOCK;
+  }
+}
+
 class RealDisk final : public Disk {
  public:
   std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override {
-    const int flags = how == How::kAppend ? O_APPEND | O_NOFOLLOW : O_TRUNC;
-    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode));
-    if (!fd) return nullptr;
+    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags_of(how), mode));
+    // Whatever the umask is.
+    if (!fd || (how == How::kNew && ::fchmod(fd.get(), mode) != 0)) return nullptr;
     return std::make_unique<RealFile>(std::move(fd));
   }
 
   std::optional<std::string> read(const std::string& path, std::uint64_t from,
                                   std::size_t most) override {
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const UniqueFd fd(open_to_read(path));
     if (!fd) return std::nullopt;
+    return read(fd, from, most);
+  }
+
+  std::optional<std::string> read_named(const std::string& path, std::size_t most) override {
+    for (int k = 0; k < kReadAgain; ++k) {
+      const UniqueFd fd(open_to_read(path));
+      if (!fd) return std::nullopt;
+      auto text = read(fd, 0, most);
+      struct stat file {};
+      if (!text || ::fstat(fd.get(), &file) != 0) return std::nullopt;
+      if (file.st_nlink > 0) return text;
+    }
+    errno = ESTALE;
+    return std::nullopt;
+  }
+
+  bool remove(const std::string& path) override { return ::unlink(path.c_str()) == 0; }
+
+  bool rename(const std::string& from, const std::string& to) override {
+    return ::rename(from.c_str(), to.c_str()) == 0;
+  }
+
+  bool sync_folder(const std::string& folder) override {
+    const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return fd && ::fsync(fd.get()) == 0;
+  }
+
+ private:
+  static UniqueFd open_to_read(const std::string& path) {
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  }
+
+  static std::optional<std::string> read(const UniqueFd& fd, std::uint64_t from, std::size_t most) {
     constexpr std::size_t kPiece = 64 * 1024;
     std::string text;
     while (text.size() < most) {
@@ -75,17 +132,6 @@ class RealDisk final : public Disk {
       if (n == 0) break;
     }
     return text;
-  }
-
-  bool remove(const std::string& path) override { return ::unlink(path.c_str()) == 0; }
-
-  bool rename(const std::string& from, const std::string& to) override {
-    return ::rename(from.c_str(), to.c_str()) == 0;
-  }
-
-  bool sync_folder(const std::string& folder) override {
-    const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return fd && ::fsync(fd.get()) == 0;
   }
 };
 

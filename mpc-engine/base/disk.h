@@ -38,14 +38,23 @@ class Disk {
     virtual bool only_looks() const { return false; }
     // Gives the room behind its end back. Nobody writes to it meanwhile.
     virtual void give_back() {}
+    // Zeros take the place of all that it has, on disk, if nothing names it any more. Best effort:
+    // a file system that copies on write, and a flash disk, keep more than they show.
+    virtual void wipe_if_nameless() {}
   };
-  enum class How { kAppend, kOverwrite };
+  // kNew: there must be none, or it is EEXIST. kOld: there must be one, whose octets stay.
+  enum class How { kAppend, kOverwrite, kNew, kOld };
   // For writing; made with `mode` if there is none. Null: it cannot be opened.
   virtual std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) = 0;
   // At most so many octets, from octet `from` on. None: it cannot be read, as ENOENT if it is not
   // there.
   virtual std::optional<std::string> read(const std::string& path, std::uint64_t from,
                                           std::size_t most) = 0;
+  // The same from its beginning, of a file that others take the place of and wipe: as it was while
+  // it had its name. None, as ESTALE: it is replaced again and again.
+  virtual std::optional<std::string> read_named(const std::string& path, std::size_t most) {
+    return read(path, 0, most);
+  }
   virtual bool remove(const std::string& path) = 0;
   // Within a folder. `to` is then `from`'s file; after a crash it is that or what it was before.
   virtual bool rename(const std::string& from, const std::string& to) = 0;

@@ -33,41 +33,25 @@ bool write_all(const Write& write, ByteSpan contents) {
   return true;
 }
 
-bool write_durably(const std::string& path, Disk::How how, std::string_view text) {
-  const auto file = disk().open(path, how, kOwnerOnly);
+bool write_durably(const std::string& path, Disk::How how, ByteSpan contents,
+                   mode_t mode = kOwnerOnly) {
+  const auto file = disk().open(path, how, mode);
   if (!file) return false;
   const auto write = [&](ByteSpan rest) { return file->write(rest); };
-  return write_all(write, octets_of(text)) && file->sync() && sync_folder_of(path);
+  return write_all(write, contents) && file->sync() && sync_folder_of(path);
 }
 
-// Best effort: a file system that copies on write, and a flash disk, keep more than they show.
-void wipe(int fd, off_t bytes) {
-  const Bytes zeros(4096);
-  for (off_t at = 0; at < bytes;) {
-    const auto left = static_cast<std::size_t>(bytes - at);
-    const ssize_t n = ::pwrite(fd, zeros.data(), std::min(zeros.size(), left), at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    at += n;
-  }
-  (void)::fsync(fd);
-}
-
-UniqueFd open_to_wipe(const std::string& path) {
-  return UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-}
-
-void wipe_if_nameless(const UniqueFd& before) {
-  struct stat st {};
-  if (before && ::fstat(before.get(), &st) == 0 && st.st_nlink == 0) wipe(before.get(), st.st_size);
+// Whose octets are to be wiped; null: they are not, or there is none.
+std::unique_ptr<Disk::File> old_file(const std::string& path, OldFile old) {
+  return old == OldFile::kWiped ? disk().open(path, Disk::How::kOld, 0) : nullptr;
 }
 
 // Best effort, and errno stays.
 void discard(const std::string& draft, OldFile old) {
   const int why = errno;
-  const UniqueFd before = old == OldFile::kWiped ? open_to_wipe(draft) : UniqueFd();
-  (void)::unlink(draft.c_str());
-  wipe_if_nameless(before);
+  const auto before = old_file(draft, old);
+  (void)disk().remove(draft);
+  if (before) before->wipe_if_nameless();
   errno = why;
 }
 
@@ -95,12 +79,12 @@ bool sync_folder_of(const std::string& path) {
 }
 
 bool overwrite_durably(const std::string& path, std::string_view text) {
-  return write_durably(path, Disk::How::kOverwrite, text);
+  return write_durably(path, Disk::How::kOverwrite, octets_of(text));
 }
 
 bool replace_kept(const std::string& path, std::string_view text) {
   const std::string draft = path + ".new";
-  if (write_durably(draft, Disk::How::kOverwrite, text) && disk().rename(draft, path) &&
+  if (write_durably(draft, Disk::How::kOverwrite, octets_of(text)) && disk().rename(draft, path) &&
       sync_folder_of(path))
     return true;
   const int why = errno;
@@ -111,16 +95,14 @@ bool replace_kept(const std::string& path, std::string_view text) {
 
 bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode, OldFile old) {
   discard(draft, old);
-  const UniqueFd fd = create_file(draft);
-  return fd && ::fchmod(fd.get(), mode) == 0 && write_synced(fd.get(), contents) &&
-         sync_folder_of(draft);
+  return write_durably(draft, Disk::How::kNew, contents, mode);
 }
 
 // Where the folder is not synced, the old file may have its name again after a loss of power.
 bool put_in_place(const std::string& draft, const std::string& path, OldFile old) {
-  const UniqueFd before = old == OldFile::kWiped ? open_to_wipe(path) : UniqueFd();
-  if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path)) return false;
-  wipe_if_nameless(before);
+  const auto before = old_file(path, old);
+  if (!disk().rename(draft, path) || !sync_folder_of(path)) return false;
+  if (before) before->wipe_if_nameless();
   return true;
 }
 
@@ -160,16 +142,16 @@ bool exchange_folders(const std::string& one, const std::string& other) {
 }
 
 bool append_durably(const std::string& path, std::string_view text) {
-  return write_durably(path, Disk::How::kAppend, text);
+  return write_durably(path, Disk::How::kAppend, octets_of(text));
 }
 
 bool remove_durably(const std::string& path) { return disk().remove(path) && sync_folder_of(path); }
 
 bool remove_wiped(const std::string& path) {
-  const UniqueFd before = open_to_wipe(path);
+  const auto before = old_file(path, OldFile::kWiped);
   if (!disk().remove(path)) return false;
   const bool synced = sync_folder_of(path);
-  wipe_if_nameless(before);
+  if (before) before->wipe_if_nameless();
   return synced;
 }
 

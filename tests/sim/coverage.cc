@@ -51,6 +51,9 @@ constexpr const char* kStates[] = {
     "handshake: refused by a peer",
     "handshake: the peer does not answer",
     "handshake: the stores differ",
+    "keys: a change is taken up",
+    "keys: changed",
+    "keys: shares of before do not open",
     "krbtgt: rolled over",
     "latch: a broken check counted",
     "latch: a deviation",
@@ -87,6 +90,7 @@ constexpr const char* kStates[] = {
     "session: of two",
     "session: the first",
     "shares: audited",
+    "stores: data.mdb and keys of two moments",
     "stores: differ, repaired",
 };
 

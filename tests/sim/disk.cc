@@ -6,6 +6,9 @@
 
 #include "service/store/kept_values.h"
 #include "sim/hosts.h"
+#include "sim/memory.h"
+#include "sim/store_keys.h"
+#include "sim/stores.h"
 #include "sim/two.h"
 
 namespace tkdc::sim {
@@ -21,9 +24,25 @@ constexpr std::string_view kSync = "sync", kCommit = "commit";
 
 enum class Fate : std::uint8_t { kDone, kDead, kFails };
 
-Fate meet(std::string_view what, bool writes) {
+Fate failure(const char* fault, int why) {
+  world().injected(fault);
+  here().failed_at = world().now();
+  errno = why;
+  return Fate::kFails;
+}
+
+// Of the file `keys`: it fails, or its host crashes at it.
+bool fails_at_keys(Host& host) {
+  KeysFault& fault = here().keys_fault;
+  if (fault.before < 0 || fault.before-- > 0) return false;
+  if (fault.crashes) host.crash_at_disk = 0;
+  return !fault.crashes;
+}
+
+Fate meet(std::string_view what, bool writes, bool of_keys = false) {
   Host& host = world().here();
-  if (host.dead) return Fate::kDead;
+  if (host.dead || ends_for_want_of_memory(host)) return Fate::kDead;
+  if (of_keys && fails_at_keys(host)) return failure("error at keys", EIO);
   // Before what it asked for is done, or after it: then it dies of the next one.
   if (host.crash_at_disk >= 0 && host.crash_at_disk-- == 0) {
     world().note(host.name, "crashes at the disk: " + std::string(what));
@@ -46,24 +65,21 @@ Fate meet(std::string_view what, bool writes) {
   HostDisk& disk = here();
   if (disk.failing > 0) {
     --disk.failing;
-    world().injected("disk error");
-    errno = EIO;
-    return Fate::kFails;
+    return failure("disk error", EIO);
   }
-  if (writes && disk.full) {
-    world().injected("disk full");
-    errno = ENOSPC;
-    return Fate::kFails;
-  }
+  if (writes && disk.full) return failure("disk full", ENOSPC);
   return Fate::kDone;
 }
 
+bool is_keys(std::string_view path) { return path.starts_with(kKeysFile); }
+
 class SimFile final : public Disk::File {
  public:
-  explicit SimFile(std::shared_ptr<DiskFile> file) : file_(std::move(file)) {}
+  SimFile(std::shared_ptr<DiskFile> file, bool of_keys)
+      : file_(std::move(file)), of_keys_(of_keys) {}
 
   ssize_t write(ByteSpan octets) override {
-    const Fate fate = meet("write", true);
+    const Fate fate = meet("write", true, of_keys_);
     if (fate == Fate::kDead) return static_cast<ssize_t>(octets.size());
     std::size_t taken = octets.size();
     if (fate == Fate::kFails) {
@@ -76,13 +92,20 @@ class SimFile final : public Disk::File {
     return static_cast<ssize_t>(taken);
   }
   bool sync() override {
-    const Fate fate = meet(kSync, true);
+    const Fate fate = meet(kSync, true, of_keys_);
     if (fate == Fate::kDone) file_->sync();
     return fate != Fate::kFails;
+  }
+  void wipe_if_nameless() override {
+    if (here().names_file(file_) || meet("wipe", false, of_keys_) != Fate::kDone) return;
+    file_->contents.assign(file_->contents.size(), '\0');
+    file_->rewritten = true;
+    (void)sync();
   }
 
  private:
   std::shared_ptr<DiskFile> file_;
+  const bool of_keys_;
 };
 
 // A transaction of the store, counted down.
@@ -93,9 +116,7 @@ bool fails(int& before, int& failing) {
     return false;
   }
   --failing;
-  world().injected("transaction failed");
-  errno = EIO;
-  return true;
+  return failure("transaction failed", EIO) == Fate::kFails;
 }
 
 using Changes = std::map<std::pair<Tables::Table, Bytes>, std::optional<Bytes>>;
@@ -131,9 +152,7 @@ bool fails_at_step(StepFault& fault, const Changes& changes) {
     host.crash_at_commit = 0;
     return false;
   }
-  world().injected("a step failed");
-  errno = EIO;
-  return true;
+  return failure("a step failed", EIO) == Fate::kFails;
 }
 
 class SimTransaction final : public Tables::Transaction {
@@ -195,6 +214,8 @@ class SimTransaction final : public Tables::Transaction {
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
     if (!there) return 0;
     const bool ends_refresh = alive && is_end_of_refresh();
+    const std::optional<StoreCopy> before =
+        says_refresh() ? std::optional(disk_.copy_store()) : std::nullopt;
     for (auto& [key, value] : changes_) {
       Table& rows = disk_.tables[static_cast<std::size_t>(key.first)];
       if (value)
@@ -203,6 +224,8 @@ class SimTransaction final : public Tables::Transaction {
         rows.erase(key.second);
     }
     if (ends_refresh) judge_end_of_refresh(host_);
+    if (before && refresh_in(view_of(host_, *before)).is.epoch < refresh_of(host_).is.epoch)
+      note_refresh(host_, *before);
     return 0;
   }
 
@@ -212,6 +235,7 @@ class SimTransaction final : public Tables::Transaction {
     const auto at = changes_.find({Tables::kValues, name});
     return at != changes_.end() && !at->second;
   }
+  bool says_refresh() const { return changes_.contains({Tables::kMeta, bytes(meta::kRefresh)}); }
   static Bytes bytes(ByteSpan span) { return {span.begin(), span.end()}; }
   const Host& host_;
   HostDisk& disk_;
@@ -247,6 +271,12 @@ HostDisk& disk_of(const Host& host) {
   return disks[static_cast<std::size_t>(std::clamp(host.number, 0, kHosts - 1))];
 }
 
+void put_back_store(const Host& host, StoreCopy copy, bool with_keys) {
+  HostDisk& disk = disk_of(host);
+  disk.tables = std::move(copy.tables);
+  if (with_keys) disk.put_file(kKeysFile, copy.keys);
+}
+
 void new_disks() { disks = {}; }
 
 std::string HostDisk::text(const std::string& path) const {
@@ -260,36 +290,63 @@ bool HostDisk::has_unsynced() const {
   });
 }
 
+const std::string& HostDisk::keys() const {
+  static const std::string none;
+  const auto at = names.find(kKeysFile);
+  return at == names.end() ? none : at->second->contents;
+}
+
+bool HostDisk::names_file(const std::shared_ptr<DiskFile>& file) const {
+  return std::ranges::any_of(names, [&](const auto& one) { return one.second == file; });
+}
+
+void HostDisk::put_file(const std::string& path, const std::string& text) {
+  names[path] = durable_names[path] = std::make_shared<DiskFile>(DiskFile{text, text, false});
+}
+
+namespace {
+
+// What is left of what was written and not synced.
+void tear(DiskFile& file, bool surely, Random& random) {
+  std::string& now = file.contents;
+  const std::string& durable = file.durable;
+  if (now == durable) return;
+  if (now.starts_with(durable)) {
+    const std::size_t more = now.size() - durable.size();
+    // A newline is the last octet of each line, and the first where a line before it was torn.
+    const bool behind_torn = now[durable.size()] == '\n' && more > 1;
+    const std::size_t kept = surely && more > 2                  ? 1 + random.below(more - 2)
+                             : behind_torn && random.percent(40) ? 1
+                             : random.percent(30)                ? 0
+                             : random.percent(30)                ? more
+                             : random.percent(30)                ? more - 1
+                             : random.percent(30)                ? 1
+                                                                 : random.below(more + 1);
+    now.resize(durable.size() + kept);
+    world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");
+  } else {
+    now = random.percent(50) ? durable : now.substr(0, random.below(now.size() + 1));
+    world().injected("overwrite torn");
+  }
+  file.durable = now;
+  file.rewritten = false;
+}
+
+}  // namespace
+
 void HostDisk::lose_power(Random& random) {
   const bool surely = std::exchange(tears, false);
   for (auto& [name, file] : names) {
     // A name that was not synced may be there all the same.
     const auto was = durable_names.find(name);
-    if ((was == durable_names.end() || was->second != file) && random.percent(50))
-      durable_names[name] = file;
-    std::string& now = file->contents;
-    const std::string& durable = file->durable;
-    if (now == durable) continue;
-    if (now.starts_with(durable)) {
-      const std::size_t more = now.size() - durable.size();
-      // A newline is the last octet of each line, and the first where a line before it was torn.
-      const bool behind_torn = now[durable.size()] == '\n' && more > 1;
-      const std::size_t kept = surely && more > 2                  ? 1 + random.below(more - 2)
-                               : behind_torn && random.percent(40) ? 1
-                               : random.percent(30)                ? 0
-                               : random.percent(30)                ? more
-                               : random.percent(30)                ? more - 1
-                               : random.percent(30)                ? 1
-                                                                   : random.below(more + 1);
-      now.resize(durable.size() + kept);
-      world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");
-    } else {
-      now = random.percent(50) ? durable : now.substr(0, random.below(now.size() + 1));
-      world().injected("overwrite torn");
+    if (was == durable_names.end() || was->second != file) {
+      const bool kept = random.percent(50), replaces = was != durable_names.end();
+      if (replaces) world().injected(kept ? "rename kept" : "rename lost");
+      if (kept) durable_names[name] = file;
     }
-    file->durable = now;
-    file->rewritten = false;
+    tear(*file, surely, random);
   }
+  for (auto& [name, file] : durable_names) tear(*file, surely, random);
   for (auto at = durable_names.begin(); at != durable_names.end();) {
     const bool removed = !names.contains(at->first);
     // Removed and not synced: it may come back.
@@ -303,16 +360,22 @@ void HostDisk::lose_power(Random& random) {
 
 std::unique_ptr<Disk::File> SimDisk::open(const std::string& path, How how, mode_t) {
   HostDisk& disk = here();
-  const Fate fate = meet("open", false);
+  const bool keys = is_keys(path);
+  const Fate fate = meet("open", false, keys);
   if (fate == Fate::kFails) return nullptr;
-  if (fate == Fate::kDead) return std::make_unique<SimFile>(std::make_shared<DiskFile>());
+  if (fate == Fate::kDead) return std::make_unique<SimFile>(std::make_shared<DiskFile>(), keys);
+  const bool there = disk.names.contains(path);
+  if (there ? how == How::kNew : how == How::kOld) {
+    errno = there ? EEXIST : ENOENT;
+    return nullptr;
+  }
   std::shared_ptr<DiskFile>& file = disk.names[path];
   if (!file) file = std::make_shared<DiskFile>();
   if (how == How::kOverwrite) {
     file->contents.clear();
     file->rewritten = true;
   }
-  return std::make_unique<SimFile>(file);
+  return std::make_unique<SimFile>(file, keys);
 }
 
 std::optional<std::string> SimDisk::read(const std::string& path, std::uint64_t from,
@@ -323,13 +386,13 @@ std::optional<std::string> SimDisk::read(const std::string& path, std::uint64_t 
     errno = ENOENT;
     return std::nullopt;
   }
-  if (meet("read", false) == Fate::kFails) return std::nullopt;
+  if (meet("read", false, is_keys(path)) == Fate::kFails) return std::nullopt;
   const std::string& contents = at->second->contents;
   return contents.substr(std::min<std::size_t>(from, contents.size()), most);
 }
 
 bool SimDisk::remove(const std::string& path) {
-  const Fate fate = meet("remove", false);
+  const Fate fate = meet("remove", false, is_keys(path));
   if (fate != Fate::kDone) return fate == Fate::kDead;
   if (here().names.erase(path) == 1) return true;
   errno = ENOENT;
@@ -337,7 +400,7 @@ bool SimDisk::remove(const std::string& path) {
 }
 
 bool SimDisk::rename(const std::string& from, const std::string& to) {
-  const Fate fate = meet("rename", true);
+  const Fate fate = meet("rename", true, is_keys(from));
   if (fate != Fate::kDone) return fate == Fate::kDead;
   auto& names = here().names;
   const auto draft = names.find(from);
@@ -347,11 +410,15 @@ bool SimDisk::rename(const std::string& from, const std::string& to) {
   }
   names[to] = draft->second;
   names.erase(from);
+  if (is_keys(from) && std::exchange(here().keys_fault.at_rename, false)) {
+    world().injected("power loss at a rename");
+    crash(world().here(), true);
+  }
   return true;
 }
 
 bool SimDisk::sync_folder(const std::string& folder) {
-  const Fate fate = meet("sync of a folder", true);
+  const Fate fate = meet("sync of a folder", true, folder == kStorePath);
   if (fate != Fate::kDone) return fate == Fate::kDead;
   HostDisk& disk = here();
   const auto within = [&](const std::string& name) { return name.starts_with(folder + "/"); };

@@ -37,6 +37,21 @@ struct StepFault {
   bool crashes = false;
 };
 
+// Of the store's file `keys` and its draft: so many operations go well. -1: all do.
+struct KeysFault {
+  std::int64_t before = -1;
+  bool crashes = false;
+  bool at_rename = false;  // or the power is lost behind the next rename, before it is synced
+};
+
+inline constexpr const char *kStorePath = "/store", *kKeysFile = "/store/keys";
+
+// What a store has on a disk, but for the key in store.key: data.mdb, and `keys`.
+struct StoreCopy {
+  TableSet tables;
+  std::string keys;
+};
+
 // Outlives the server that runs on it.
 struct HostDisk {
   std::map<std::string, std::shared_ptr<DiskFile>> names, durable_names;
@@ -47,6 +62,9 @@ struct HostDisk {
   int commits_before = 0, commits_failing = 0;
   int reads_before = 0, reads_failing = 0;  // the same of those that only read
   StepFault step;                           // the same of one step, once
+  KeysFault keys_fault;                     // and of the file `keys`
+  Us failed_at = -kNever / 2;               // when anything last failed
+  int wrapping = 0;                         // which key store.key has: so many came before it
   std::int64_t limit = 0;                   // entries of the store; 0: none
 
   bool tears = false;  // the next loss of power tears a line
@@ -56,9 +74,17 @@ struct HostDisk {
   // What is left of it.
   void lose_power(Random& random);
   std::string text(const std::string& path) const;
+  const std::string& keys() const;
+  bool names_file(const std::shared_ptr<DiskFile>& file) const;
+
+  StoreCopy copy_store() const { return {tables, keys()}; }
+  // An administrator's hand.
+  void put_file(const std::string& path, const std::string& text);
 };
 
 HostDisk& disk_of(const Host& host);
+// By an administrator: data.mdb, and `keys` with it or today's.
+void put_back_store(const Host& host, StoreCopy copy, bool with_keys);
 void new_disks();
 
 class SimDisk final : public Disk {

@@ -9,6 +9,7 @@
 #include "sim/liar.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
+#include "sim/store_keys.h"
 #include "sim/stores.h"
 #include "sim/two_faults.h"
 #include "sim/upkeep.h"
@@ -153,8 +154,9 @@ void isolate(std::int64_t host, bool from, bool to) {
 }
 
 // The right stores of servers that have an old one.
-std::map<std::int64_t, TableSet>& right_stores() {
-  static std::map<std::int64_t, TableSet> stores;
+using Kept = std::map<std::int64_t, StoreCopy>;
+Kept& right_stores() {
+  static Kept stores;
   return stores;
 }
 
@@ -164,44 +166,48 @@ void repair(std::int64_t party) {
   const auto right = right_stores().find(party);
   if (right == right_stores().end()) return;
   ServerHost& which = server(party);
-  TableSet& tables = disk_of(which.host()).tables;
-  const Host& next = server(party + 1).host();
   if (which.in_repair) {
     world().wait(kNever, [&] { return !which.in_repair; });
     return;
   }
-  if (!same_keys(which.host().number, tables, next.number, disk_of(next).tables)) {
+  const StoreView now = view_of(which.host());
+  if (!fit_each_other(now)) world().reached("stores: data.mdb and keys of two moments");
+  const auto as_at = [&](std::int64_t other) {
+    return same_keys(now, view_of(server(other).host()));
+  };
+  // Either of them may have a change that is half made.
+  if (!fit_each_other(now) || !as_at(party + 1) || !as_at(party + 2)) {
     world().note("operator", "puts the right store back at " + which.host().name);
     world().reached("stores: differ, repaired");
     which.in_repair = true;
     // One that is still starting, too.
     crash(which.host(), false);
     world().wait(kNever, [&] { return which.ended(); });
-    tables = right->second;
+    put_back_store(which.host(), right->second, true);
     which.in_repair = false;
     which.boot();
   }
   right_stores().erase(party);
 }
 
-// A store of some time ago takes the place of today's.
-void put_back(const Fault& fault, std::map<std::int64_t, TableSet>& kept) {
+// A store of some time ago takes the place of today's, with its file `keys` or without.
+void put_back(const Fault& fault, Kept& kept) {
   ServerHost& which = server(fault.a);
   const std::int64_t party = which.host().number;
   if (!which.up() || !kept.contains(party) || old_store_in_place() || repair_is_due()) return;
   world().note("operator", "puts an old store back at " + which.host().name);
+  const bool with_keys = fault.b % 2 == 1;
   world().injected("old store");
+  if (!with_keys) world().injected("old store, keys of today");
   which.in_repair = true;
   crash(which.host(), false);
   world().wait(kNever, [&] { return which.ended(); });
   which.in_repair = false;
-  TableSet& tables = disk_of(which.host()).tables;
-  right_stores()[party] = std::exchange(tables, kept[party]);
+  right_stores()[party] = disk_of(which.host()).copy_store();
+  put_back_store(which.host(), kept[party], with_keys);
   which.boot();
   later(fault.c, [party] { repair(party); });
 }
-
-using Kept = std::map<std::int64_t, TableSet>;
 
 bool on_network(const Fault& fault) {
   const int a = static_cast<int>(fault.a), b = static_cast<int>(fault.b);
@@ -313,13 +319,16 @@ void begin_to_lie(const Fault& fault) {
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
-  if (on_network(fault) || on_host(fault) || make_fault_of_two(fault) || on_garbling(fault)) return;
+  if (on_network(fault) || on_host(fault) || make_fault_of_two(fault) || on_garbling(fault) ||
+      make_fault_of_keys(fault))
+    return;
   if (fault.kind == "crash") return down(fault, false);
   if (fault.kind == "power") return down(fault, true);
   if (fault.kind == "errors at all") return fail_at_all(fault);
   if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
+  if (fault.kind == "no memory") return crash_later(fault, &Host::crash_at_memory);
   if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
   if (fault.kind == "slow refresh") return slow_refresh(fault);
   if (fault.kind == "crash in repair") return crash_in_repair(fault);
@@ -327,7 +336,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {
-    kept[fault.a % world().servers()] = disk_of(server(fault.a).host()).tables;
+    kept[fault.a % world().servers()] = disk_of(server(fault.a).host()).copy_store();
   } else if (fault.kind == "old store") {
     put_back(fault, kept);
   } else if (fault.kind == "lost disk") {
@@ -379,13 +388,14 @@ void make_calm() {
     set_drift(host, 0);
     host.wall_ahead = -host.drifted;
     host.hung_until = host.slow_until = 0;
-    host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
+    host.crash_no_more();
     disk_of(host).full = false;
     disk_of(host).failing = 0;
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;
   }
   for (std::int64_t party = 0; party < world().servers(); ++party) repair(party);
   mend_two();
+  mend_keys();
   for (auto& one : realm().servers) {
     // One that is to stop, and hung, too.
     const auto runs = [&] { return one->up() && !one->stopping(); };

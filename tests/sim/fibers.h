@@ -35,6 +35,12 @@ struct Host {
   int fibers = 0;                   // that have not ended
   // Crashes when so many more disk operations, or packets, have been made; -1: not.
   std::int64_t crash_at_disk = -1, crash_at_sync = -1, crash_at_commit = -1, crash_at_packet = -1;
+  // The same of all that anybody sees; then of the next allocation, which is refused (memory.h).
+  std::int64_t crash_at_memory = -1;
+  bool refused = false;
+  void crash_no_more() {
+    crash_at_disk = crash_at_sync = crash_at_commit = crash_at_packet = crash_at_memory = -1;
+  }
 };
 
 class Fibers {

@@ -9,6 +9,7 @@
 #include "sim/network.h"
 #include "sim/pair_steps.h"
 #include "sim/realm.h"
+#include "sim/store_keys.h"
 #include "sim/stores.h"
 
 namespace tkdc::sim {
@@ -61,7 +62,7 @@ ServerConfig config_for(int party) {
       peer.certificate = certificate_of(other);
       config.peers.push_back(peer);
     }
-  config.store_path = "/store";
+  config.store_path = kStorePath;
   config.keep_dropped_days = keeps_dropped() ? 30 : 0;
   config.share_macs = plan.macs;
   config.audit_file = "/audit/log";
@@ -71,14 +72,10 @@ ServerConfig config_for(int party) {
   return config;
 }
 
-Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& config,
-                                     const Fingerprint& certificate) {
+Result<Surroundings> surroundings_of(const ServerHost& server, const Fingerprint& certificate) {
+  const Host& host = server.host();
   Surroundings out;
-  StoreOptions options;
-  options.path = config.store_path;
-  options.installation = config.installation;
-  options.party = config.party;
-  auto store = Store::open_on(tables_of(host), options, store_key(host.number));
+  auto store = server.open_store();
   if (!store.ok()) return store.error();
   out.store = std::move(*store);
   out.network = network_of(host);
@@ -113,7 +110,7 @@ void crash(Host& host, bool power) {
   world().injected(power ? "power loss" : "crash");
   host.dead = true;
   if (host.number < kServers) note_end_of_garbling(host.number);
-  host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
+  host.crash_no_more();
   if (power) disk_of(host).lose_power(world().random);
   wires().host_died(host.number, power);
 }
@@ -121,6 +118,23 @@ void crash(Host& host, bool power) {
 ServerHost::ServerHost(Host& host)
     : host_(host), config_(config_for(host.number)), certificate_(certificate_of(host.number)) {
   disk_of(host).limit = world().plan.record_limit;
+}
+
+Result<std::unique_ptr<Store>> ServerHost::open_store() const {
+  StoreOptions options;
+  options.path = config_.store_path;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  const Keyring keyring = keyring_of(host_.number);
+  return Store::open_on(tables_of(host_), options,
+                        wrapping_key(host_.number, disk_of(host_).wrapping), &keyring);
+}
+
+void ServerHost::work_on_disk(const std::function<void()>& work) {
+  host_.dead = false;
+  world().fibers.start(host_, work);
+  world().wait(kNever, [this] { return ended(); });
+  host_.dead = true;
 }
 
 void ServerHost::renew_certificate() { ++certificate_[1]; }
@@ -133,11 +147,11 @@ void ServerHost::trust(int party, const Fingerprint& certificate) {
 void ServerHost::boot() {
   host_.dead = false;
   host_.skipped = 0;
-  host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_commit = -1;
-  host_.crash_at_packet = -1;
+  host_.crash_no_more();
   wanted_ = true;
   trouble_.clear();
   world().note(host_.name, "boots");
+  look_at_keys(host_);
   look_at_half_made(host_.number, true);
   wires().host_back(host_.number);
   world().fibers.start(host_, [this] { run(); });
@@ -145,7 +159,7 @@ void ServerHost::boot() {
 
 void ServerHost::run() {
   while (wanted_ && !host_.dead) {
-    auto around = surroundings_of(host_, config_, certificate_);
+    auto around = surroundings_of(*this, certificate_);
     auto made = around.ok() ? Server::create(config_, "simulated", std::move(*around))
                             : Result<std::unique_ptr<Server>>(around.error());
     trouble_ = made.ok() ? "" : made.error().message;

@@ -52,6 +52,11 @@ class ServerHost {
   // Why it did not start when that was last tried; empty: it did.
   const std::string& trouble() const { return trouble_; }
 
+  // On this host's fibers.
+  Result<std::unique_ptr<Store>> open_store() const;
+  // Of an administrator, while it is down. He waits for the end, which may be a crash.
+  void work_on_disk(const std::function<void()>& work);
+
   // By its operator, on this host. None: nobody answered.
   std::optional<Result<Bytes>> ask(const LocalAsk& ask);
   std::string latched() const;

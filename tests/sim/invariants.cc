@@ -15,6 +15,7 @@
 #include "sim/liar.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
+#include "sim/store_keys.h"
 #include "sim/stores.h"
 #include "sim/upkeep.h"
 
@@ -260,6 +261,8 @@ void judge() {
   judge_keys();
   judge_dropped();
   if (!world().failed()) judge_shares();
+  for (auto& server : realm().servers)
+    if (!world().failed()) judge_store_keys(*server);
 }
 
 }  // namespace tkdc::sim

@@ -58,8 +58,7 @@ bool waits(const ServerHost& which) {
 // As `tkdc revoke` does, whole and on disk.
 void place(ServerHost& which, const std::string& text) {
   HostDisk& disk = disk_of(which.host());
-  auto file = std::make_shared<DiskFile>(DiskFile{text, text, false});
-  disk.names[request_file(which)] = disk.durable_names[request_file(which)] = file;
+  disk.put_file(request_file(which), text);
   world().note("operator", "asks " + which.host().name + ": " + text);
 }
 

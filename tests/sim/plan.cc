@@ -7,6 +7,7 @@
 #include "sim/faults.h"
 #include "sim/garbling.h"
 #include "sim/random.h"
+#include "sim/store_keys.h"
 #include "sim/two_faults.h"
 
 namespace tkdc::sim {
@@ -40,6 +41,8 @@ std::int64_t some_lateness(Random& r) {
 std::int64_t some_commits(Random& r) { return r.between(0, 5); }
 std::int64_t some_of_refresh(Random& r) { return r.between(0, 7 * kCommitsOfRefresh - 1); }
 std::int64_t some_of_change(Random& r) { return r.between(0, 7 * kCommitsOfChange - 1); }
+std::int64_t some_of_keys(Random& r) { return r.between(0, 7 * kOperationsOfKeys - 1); }
+std::int64_t some_of_rekey(Random& r) { return r.between(0, 4 * 60 - 1); }
 std::int64_t some_reads(Random& r) { return r.between(0, 8); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 // From the moment on in which an instance is taken: m1, m2 and m3; or its first table leaves.
@@ -64,6 +67,7 @@ constexpr Kind kKinds[] = {
     {"power twice", 6, party, some_operations, a_moment},
     {"crash at disk", 8, party, some_operations, a_moment},
     {"crash at packet", 4, party, some_packets, a_moment},
+    {"no memory", 4, party, some_packets, a_moment},
     {"stop", 3, party, none, a_moment},
     {"clock", 3, party, a_jump, none},
     {"drift", 2, party, a_rate, none},
@@ -72,11 +76,15 @@ constexpr Kind kKinds[] = {
     {"commit errors", 8, party, some_commits, few},
     {"errors at all", 8, party, some_commits, some_reads},
     {"agent", 2, an_agent, none, a_moment},
+    {"rekey", 3, party, some_of_rekey, a_moment},
 };
 
 // Of runs whose shares have MACs, and of those that keep dropped keys.
 constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
 constexpr Kind kSlowRefresh = {"slow refresh", 4, party, some_lateness, none};
+constexpr Kind kAtKeys[] = {{"errors at keys", 6, party, some_of_keys, none},
+                            {"crash at keys", 8, party, some_of_keys, a_moment},
+                            {"power at rename", 4, party, some_of_keys, a_moment}};
 constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
 
 // Of runs that garble.
@@ -132,6 +140,8 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
   const bool refreshes = plan.macs || plan.of_two();
   if (refreshes && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
   if (refreshes && random.percent(40)) add_some(faults, kSlowRefresh, random, last_ms);
+  for (const Kind& kind : kAtKeys)
+    if (plan.macs && random.percent(50)) add_some(faults, kind, random, last_ms);
   if (plan.macs && plan.record_limit == 0 && random.percent(45))
     add_lost_disk(faults, random, last_ms);
   if (plan.seed % 2 == 1 && !plan.of_two() && random.percent(50))
@@ -142,7 +152,8 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});
-    faults.push_back({random.between(at + 1'000, last_ms), "old store", who, 0, a_moment(random)});
+    const std::int64_t back = random.between(at + 1'000, last_ms);
+    faults.push_back({back, "old store", who, random.between(0, 1), a_moment(random)});
   }
   std::ranges::stable_sort(faults, {}, &Fault::at_ms);
   return faults;

@@ -32,7 +32,7 @@ using Values = std::map<std::string, SecretVector>;
 
 struct Loss {
   int party = -1;  // whose disk; -1: nobody's
-  std::array<TableSet, kServers> tables;
+  std::array<StoreCopy, kServers> stores;
   std::map<Bytes, Values> values;
   std::uint32_t epoch = 0;  // of refreshes, at the survivors
   Fingerprint before{};
@@ -96,12 +96,13 @@ void remember(int party) {
   loss.party = party;
   loss.before = server(party).certificate();
   for (int p = 0; p < kServers; ++p)
-    loss.tables[static_cast<std::size_t>(p)] = disk_of(server(p).host()).tables;
+    loss.stores[static_cast<std::size_t>(p)] = disk_of(server(p).host()).copy_store();
   const int next = (party + 1) % kServers;
   loss.epoch = refresh_of(server(next).host()).is.epoch;
-  const TableSet& lost = loss.tables[static_cast<std::size_t>(party)];
-  for (const auto& [id, row] : rows_in(party, lost, Tables::kCommitted)) {
-    const auto one = record_in(party, lost, id);
+  const StoreView lost =
+      view_of(server(party).host(), loss.stores[static_cast<std::size_t>(party)]);
+  for (const auto& [id, row] : rows_in(lost, Tables::kCommitted)) {
+    const auto one = record_in(lost, id);
     const auto other = record_of(server(next).host(), id);
     if (!one || !other) continue;
     if (auto values = combined(*one, *other)) loss.values[id] = std::move(*values);
@@ -246,14 +247,15 @@ void put_back_all() {
   world().reached("repair: backups are put back instead");
   // No repair is over that would say so in the others' logs.
   lost_logs[loss.party].push_back(loss.log);
-  const auto tables = loss.tables;
+  const auto stores = loss.stores;
   for (auto& one : realm().servers) {
     world().wait(kNever, [&one] { return !one->in_repair; });
     one->in_repair = true;
     one->stop();
   }
   for (auto& one : realm().servers) world().wait(kNever, [&one] { return one->ended(); });
-  for (std::size_t p = 0; p < kServers; ++p) disk_of(realm().servers[p]->host()).tables = tables[p];
+  for (std::size_t p = 0; p < kServers; ++p)
+    put_back_store(realm().servers[p]->host(), stores[p], true);
   loss.party = loss.liar = -1;
   for (auto& one : realm().servers) {
     one->in_repair = false;
@@ -266,18 +268,10 @@ void put_back_all() {
 bool undo_refresh(ServerHost& which) {
   bool done = false;
   while_down(which, [&] {
-    Host& host = which.host();
-    host.dead = false;
-    world().fibers.start(host, [&] {
-      StoreOptions options;
-      options.path = which.config().store_path;
-      options.installation = kInstallation;
-      options.party = host.number;
-      auto store = Store::open_on(tables_of(host), options, store_key(host.number));
+    which.work_on_disk([&] {
+      auto store = which.open_store();
       done = store.ok() && (*store)->refresh()->undo_refresh().ok();
     });
-    world().wait(kNever, [&] { return which.ended(); });
-    host.dead = true;
   });
   if (done) world().reached("repair: a refresh is undone first");
   return done;

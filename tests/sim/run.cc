@@ -16,6 +16,7 @@
 #include "sim/operators.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
+#include "sim/store_keys.h"
 #include "sim/two.h"
 #include "sim/upkeep.h"
 #include "sim/workload.h"
@@ -154,6 +155,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_coverage();
   new_repairs();
   new_two();
+  new_store_keys();
   new_garbling();
   liar() = {};
   over = false;

@@ -6,28 +6,46 @@
 #include <optional>
 
 #include "service/store/mac_table.h"
-#include "service/store/meta_values.h"
+#include "service/store/row_ciphers.h"
 #include "sim/disk.h"
 
 namespace tkdc::sim {
 
-SecretBuffer store_key(int party);
+// In its file store.key, before which there have been so many others.
+SecretBuffer wrapping_key(int party, int number);
+Keyring keyring_of(int party);
 
-// Of the store in these tables; of one that was never refreshed: epoch 0.
-StoredRefresh refresh_in(int party, const TableSet& tables);
-// The rows that serve as `table`.
-const Table& rows_in(int party, const TableSet& tables, Tables::Table table);
-inline StoredRefresh refresh_of(const Host& host) {
-  return refresh_in(host.number, disk_of(host).tables);
+// A server's store, or a copy of it.
+struct StoreView {
+  int party;
+  int wrapping;
+  const TableSet& tables;
+  const std::string& keys;
+};
+inline StoreView view_of(const Host& host) {
+  const HostDisk& disk = disk_of(host);
+  return {host.number, disk.wrapping, disk.tables, disk.keys()};
 }
+// With the store.key that it has today.
+inline StoreView view_of(const Host& host, const StoreCopy& copy) {
+  return {host.number, disk_of(host).wrapping, copy.tables, copy.keys};
+}
+
+// None: `keys` is not there, or store.key does not open it.
+const StoreKeys* keys_in(const StoreView& store);
+// Of one that was never refreshed: epoch 0.
+StoredRefresh refresh_in(const StoreView& store);
+// The rows that serve as `table`.
+const Table& rows_in(const StoreView& store, Tables::Table table);
+inline StoredRefresh refresh_of(const Host& host) { return refresh_in(view_of(host)); }
 inline const Table& rows_of(const Host& host, Tables::Table table) {
-  return rows_in(host.number, disk_of(host).tables, table);
+  return rows_in(view_of(host), table);
 }
 
 // None: there is no such key, or it cannot be read.
-std::optional<KeyRecord> record_in(int party, const TableSet& tables, const Bytes& id);
+std::optional<KeyRecord> record_in(const StoreView& store, const Bytes& id);
 inline std::optional<KeyRecord> record_of(const Host& host, const Bytes& id) {
-  return record_in(host.number, disk_of(host).tables, id);
+  return record_in(view_of(host), id);
 }
 // As its server would write it.
 Bytes row_of(const Host& host, const KeyRecord& record);
@@ -45,6 +63,8 @@ struct DroppedIs {
 DroppedIs dropped_in(ByteSpan row);
 
 // Whether two servers' stores have the same inventory.
-bool same_keys(int party, const TableSet& tables, int other, const TableSet& others);
+bool same_keys(const StoreView& one, const StoreView& other);
+// Whether `keys` has what data.mdb is under, and all that it names.
+bool fit_each_other(const StoreView& store);
 
 }  // namespace tkdc::sim

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "sim/asking.h"
 #include "sim/liar.h"
+#include "sim/store_keys.h"
 #include "sim/stores.h"
 #include "sim/two.h"
 
@@ -88,9 +89,7 @@ void judge_macs(const Host& host, const Bytes& id) {
 
 // Shares of before are no use to anybody but a thief.
 void judge_other_pair(const Host& host) {
-  const auto& faults = world().injected_;
-  for (const char* fault : {"disk error", "disk full", "transaction failed", "map full"})
-    if (faults.contains(fault)) return;  // what fails is tried again a minute later
+  if (failed_lately(host)) return;
   for (auto table : {Tables::kNext, Tables::kNextMacs})
     if (!rows_of(host, table).empty())
       world().broken("shares", host.name + " has kept shares of another refresh");

@@ -5,6 +5,7 @@
 
 #include "sim/hosts.h"
 #include "sim/liar.h"
+#include "sim/memory.h"
 
 namespace tkdc::sim {
 namespace {
@@ -53,7 +54,7 @@ WirePtr Wires::dial(int from, int to, std::string what) {
 void Wires::send(Wire& wire, int from_end, SecretVector octets) {
   const int from = wire.host[from_end], to = wire.host[1 - from_end];
   Host& sender = world().here();
-  if (sender.dead) return;
+  if (sender.dead || ends_for_want_of_memory(sender)) return;
   if (sender.crash_at_packet >= 0 && sender.crash_at_packet-- == 0) {
     world().note(sender.name, "crashes as it sends a packet");
     world().injected("crash at a packet");

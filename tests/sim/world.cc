@@ -5,6 +5,7 @@
 
 #include "base/hex.h"
 #include "sim/coverage.h"
+#include "sim/memory.h"
 
 namespace tkdc::sim {
 namespace {
@@ -36,7 +37,10 @@ World::World(const Plan& the_plan, bool talks)
   crypto_generichash_init(&course_, nullptr, 0, 32);
 }
 
-World::~World() { current_world = nullptr; }
+World::~World() {
+  new_memory();  // who allocates asks for it
+  current_world = nullptr;
+}
 
 Host& World::here() {
   Host* host = fibers.here();
@@ -52,6 +56,7 @@ Us World::delay(int from, int to) {
 }
 
 bool World::wait(Us time, const std::function<bool()>& there) {
+  (void)ends_for_want_of_memory(here());
   const Us until = time > kNever - now() ? kNever : now() + time;
   return fibers.wait(until, there);
 }

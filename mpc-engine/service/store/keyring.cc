@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/store/keyring.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/codec.h"
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
+#include "service/store/tables.h"
 
 namespace tkdc {
 namespace {
@@ -31,7 +29,6 @@ constexpr std::size_t kMostEpochsBytes = kRingNonceBytes + kMostEpochsPlain + kR
 constexpr std::size_t kMostFileBytes =
     kMagic.size() + 1 + kMaxKeySlots * (4 + kMostSlotBytes) + 4 + kMostEpochsBytes;
 static_assert(kMagic.size() == kMagicEpochs.size());
-constexpr int kReadAgain = 8;
 static_assert(kStoreKeyBytes == crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
 
 }  // namespace
@@ -79,7 +76,11 @@ SecretBuffer row_key(const SecretBuffer& store_key, const EpochKey& epoch) {
   return out;
 }
 
-bool Keyring::exists() const { return ::access(path_.c_str(), F_OK) == 0; }
+Result<bool> Keyring::exists() const {
+  if (disk().read(path_, 0, 0)) return true;
+  if (errno == ENOENT) return false;
+  return system_error("store: cannot read " + path_);
+}
 
 Bytes Keyring::seal(ByteSpan plain, std::string_view label, const SecretBuffer& key) const {
   const Bytes ad = associated_data(label);
@@ -173,25 +174,16 @@ Result<void> Keyring::open_epochs(const Bytes& sealed, StoreKeys& keys) const {
 }
 
 // Who replaces the file overwrites the old one: what was read while it had its name is whole.
-Result<Bytes> Keyring::read_octets() const {
-  for (int k = 0; k < kReadAgain; ++k) {
-    const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd)
-      return system_error("store: cannot open " + path_, errno == ENOENT ? kPutKeysBack : "");
-    Bytes octets(kMostFileBytes + 1);
-    const ssize_t n = ::read(fd.get(), octets.data(), octets.size());
-    struct stat st {};
-    if (n < 0 || ::fstat(fd.get(), &st) != 0) return system_error("store: cannot read " + path_);
-    octets.resize(static_cast<std::size_t>(n));
-    if (st.st_nlink > 0) return octets;
-  }
-  return fail("store: " + path_ + " is replaced again and again; run this again");
+Result<Keyring::File> Keyring::read_file() const {
+  const auto text = disk().read_named(path_, kMostFileBytes + 1);
+  if (text) return parse(octets(*text));
+  if (errno == ESTALE)
+    return fail("store: " + path_ + " is replaced again and again; run this again");
+  return system_error("store: cannot open " + path_, errno == ENOENT ? kPutKeysBack : "");
 }
 
-Result<Keyring::File> Keyring::read_file() const {
-  auto octets = read_octets();
-  if (!octets) return octets.error();
-  Reader r(*octets);
+Result<Keyring::File> Keyring::parse(ByteSpan text) const {
+  Reader r(text);
   const ByteSpan magic = r.raw(kMagic.size());
   const std::size_t count = r.u8();
   const auto is = [&](std::string_view line) {
@@ -243,6 +235,12 @@ Result<StoreKeys> Keyring::read(const SecretBuffer& wrapping) const {
   return keys;
 }
 
+Result<StoreKeys> Keyring::read(ByteSpan text, const SecretBuffer& wrapping) const {
+  auto file = parse(text);
+  if (!file) return file.error();
+  return open(*file, wrapping);
+}
+
 Result<void> Keyring::write(const StoreKeys& keys,
                             const std::vector<const SecretBuffer*>& wrapping) const {
   File file{{}, encrypt_epochs(keys)};
@@ -275,10 +273,7 @@ Result<void> Keyring::add(const SecretBuffer& wrapping, const SecretBuffer& anot
 }
 
 // Best effort: writing the file does it, too.
-void Keyring::remove_draft() const {
-  const std::string draft = path_ + ".new";
-  if (::access(draft.c_str(), F_OK) == 0) (void)remove_wiped(draft);
-}
+void Keyring::remove_draft() const { (void)remove_wiped(path_ + ".new"); }
 
 Result<std::size_t> Keyring::slots() const {
   auto file = read_file();

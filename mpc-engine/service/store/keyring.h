@@ -86,9 +86,12 @@ class Keyring {
   Keyring(const std::string& folder, const StoreOwner& owner)
       : path_(folder + "/keys"), owner_(owner) {}
 
-  bool exists() const;
+  // Error: nobody can tell.
+  Result<bool> exists() const;
   // Error: no slot opens under `wrapping`; the file is damaged, or another store's.
   Result<StoreKeys> read(const SecretBuffer& wrapping) const;
+  // The same of a file's octets.
+  Result<StoreKeys> read(ByteSpan text, const SecretBuffer& wrapping) const;
   // A slot for each of `wrapping`, and no other.
   Result<void> write(const StoreKeys& keys, const std::vector<const SecretBuffer*>& wrapping) const;
   // The same slots as before, with the epochs' keys of `keys`. Error: the present one is not
@@ -107,9 +110,8 @@ class Keyring {
     std::vector<Bytes> slots;
     Bytes epochs;  // as they stand there; empty: none
   };
-  // What read() got, while it was the file's own.
-  Result<Bytes> read_octets() const;
   Result<File> read_file() const;
+  Result<File> parse(ByteSpan text) const;
   Result<void> write_file(const File& file) const;
   Result<StoreKeys> open(const File& file, const SecretBuffer& wrapping) const;
   Result<void> open_epochs(const Bytes& sealed, StoreKeys& keys) const;

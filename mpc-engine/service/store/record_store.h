@@ -81,6 +81,7 @@ class RecordStore final : public Store,
   using enum Tables::Table;
 
   Result<void> load();
+  Result<bool> has_keys() const;
   Result<void> read_keys();
   void use_keys();
 

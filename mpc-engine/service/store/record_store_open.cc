@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a store, proving that it is ours, and the counters beside the keys.
+#include "base/durable_file.h"
+#include "base/system_error.h"
 #include "service/store/lmdb_tables.h"
 #include "service/store/meta_values.h"
 #include "service/store/record_store.h"
@@ -28,9 +30,10 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const Se
 }
 
 Result<std::unique_ptr<Store>> Store::open_on(std::unique_ptr<Tables> tables,
-                                              const StoreOptions& options,
-                                              const SecretBuffer& key) {
-  return open_store(std::move(tables), options, key, std::nullopt);
+                                              const StoreOptions& options, const SecretBuffer& key,
+                                              const Keyring* keyring) {
+  return open_store(std::move(tables), options, key,
+                    keyring != nullptr ? std::optional(*keyring) : std::nullopt);
 }
 
 void RecordStore::use_keys() {
@@ -39,14 +42,21 @@ void RecordStore::use_keys() {
   use_epoch_keys();
 }
 
+Result<bool> RecordStore::has_keys() const { return keyring_ ? keyring_->exists() : false; }
+
 // A store without a keyring was made when there was none.
 Result<void> RecordStore::read_keys() {
   if (keyring_) keyring_->remove_draft();
-  two_levels_ = keyring_ && keyring_->exists();
+  auto exists = has_keys();
+  if (!exists) return exists.error();
+  two_levels_ = *exists;
   if (two_levels_) {
     auto keys = keyring_->read(wrapping_);
     if (!keys) return keys.error();
     keys_ = std::move(*keys);
+    // Who gave it its name may have ended before that was on disk: after a loss of power a former
+    // file would be there, which lacks the key of what is written from here on.
+    if (!sync_folder(options_.path)) return system_error("store: cannot sync " + options_.path);
   }
   use_keys();
   return {};
@@ -54,7 +64,9 @@ Result<void> RecordStore::read_keys() {
 
 // Its keys first: a crash behind them leaves a store that is still new.
 Result<void> RecordStore::write_new_store(Txn& txn) {
-  if (keyring_ && !keyring_->exists()) {
+  auto exists = has_keys();
+  if (!exists) return exists.error();
+  if (keyring_ && !*exists) {
     StoreKeys fresh{draw_store_key(), std::nullopt, {}};
     fresh.epochs.push_back(draw_epoch_key());
     if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;

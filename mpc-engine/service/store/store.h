@@ -26,6 +26,7 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class Keyring;       // service/store/keyring.h
 class DroppedTable;  // service/store/dropped_table.h
 class MacTable;      // service/store/mac_table.h
 class MoveTable;     // service/store/move_table.h
@@ -47,10 +48,11 @@ class Store : public Entries {
   // Errors: not a store of this installation and party, wrong key, unreadable: each names the path
   // and what to do.
   static Result<std::unique_ptr<Store>> open(const StoreOptions& options, const SecretBuffer& key);
-  // The same on tables that are open; its path is for messages.
+  // The same on tables that are open, with the keys of `keyring`, or with `key` as the store's own.
   static Result<std::unique_ptr<Store>> open_on(std::unique_ptr<Tables> tables,
                                                 const StoreOptions& options,
-                                                const SecretBuffer& key);
+                                                const SecretBuffer& key,
+                                                const Keyring* keyring = nullptr);
 
   // Error: a record with this id exists; map or disk full; I/O. The store is unchanged then. The
   // map counts as full while there is room left for what the other calls write, so that none of

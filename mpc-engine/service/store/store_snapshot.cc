@@ -111,7 +111,9 @@ Result<void> LmdbSnapshot::open_keys(const SecretBuffer& wrapping) {
   if (!owner.ok()) return owner.error();
   const Keyring ring(options_.path, {options_.installation, options_.party});
   keys_.emplace(StoreKeys{copy_of(wrapping), std::nullopt, {}});
-  if (owner->two_levels || ring.exists()) {
+  auto exists = ring.exists();
+  if (!exists.ok()) return exists.error();
+  if (owner->two_levels || *exists) {
     auto read = ring.read(wrapping);
     if (!read.ok()) return read.error();
     keys_ = std::move(*read);

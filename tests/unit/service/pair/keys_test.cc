@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of two servers from STAGE to DESTROY, and over sessions and restarts.
+#include <atomic>
+
 #include "base/hex.h"
 #include "support/krb5_client.h"
 #include "two_services.h"
@@ -67,6 +69,39 @@ TEST(PairKeysOfServers, ComparedAndNotMoreThanThat) {
     KeyRef for_another = staged;
     EXPECT_EQ(two.bind(for_another, "bob@R").both(), TKDC_STATUS_DENIED);
   }
+}
+
+// The link breaks amid a comparison: one server may have noted it, and the other not. So neither
+// has the staged key any more, and who has another one staged and bound meets no difference.
+TEST(PairKeysOfServers, AStagedKeyIsGoneWhereItsJobEndedTheSession) {
+  std::atomic<int> left{-1}, sent{0};
+  std::function<void()> breaks;
+  TwoServices two(1024, not_ahead, nullptr, [&](std::size_t, ByteSpan) {
+    ++sent;
+    if (left >= 0 && left-- == 0) breaks();
+  });
+  breaks = [&] { two.break_link(); };
+  const Bytes key = random_octets(16);
+  const KeyRef bound = two.make_key("alice@R", kEnctype, key);
+  const auto compare = [&](const KeyRef& staged) {
+    TwoServices::Job job = on_key(TKDC_OP_EQUAL, bound);
+    job.opened.assign(staged.id.begin(), staged.id.end());
+    return two.ask_once(job);
+  };
+  const KeyRef first = two.stage(kEnctype, key);
+  sent = 0;
+  ASSERT_EQ(compare(first).both(), TKDC_STATUS_OK);
+  const int all = sent;
+  KeyRef staged = two.stage(kEnctype, key);
+  left = all / 2;
+  const auto broken = compare(staged);
+  ASSERT_NE(broken.status[0], TKDC_STATUS_OK) << "the control: it broke amid it";
+  two.join();
+  two.start_session();
+  EXPECT_EQ(two.bind(staged, "alice@R").both(), TKDC_STATUS_UNKNOWN_KEY);
+  KeyRef anew = two.stage(kEnctype, key);
+  EXPECT_EQ(two.bind(anew, "alice@R").both(), TKDC_STATUS_OK);
+  EXPECT_FALSE(two.service(0).deviation() || two.service(1).deviation());
 }
 
 // What was dealt for another session is dead; an agent that deals again is served, with a key that

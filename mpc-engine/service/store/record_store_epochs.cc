@@ -104,6 +104,7 @@ Result<void> RecordStore::begin_next(const char* step, Refresh next,
   if (auto written = write_epoch_keys(std::move(keys)); !written.ok()) return written;
   auto named = change_refresh(step, next);
   use_epoch_keys();
+  if (!named.ok()) tidy_due_ = true;  // the key that nothing names goes
   return named;
 }
 

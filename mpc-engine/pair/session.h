@@ -90,11 +90,13 @@ class Session {
  public:
   // `context` names installation, both parties, what the session is for and its number: equal at
   // both, and never that of another session. Error: also options whose OTs are not checked;
-  // `ended_by`, if there is one, says what ended the setup.
+  // `ended_by`, if there is one, says what ended the setup. `delta`: null draws one; a party that
+  // has sessions with several others gives all of them the same (lut/multi_dealer.h).
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {},
                                                  EndedBy* ended_by = nullptr,
-                                                 std::shared_ptr<Steps> steps = nullptr);
+                                                 std::shared_ptr<Steps> steps = nullptr,
+                                                 const Label* delta = nullptr);
   Session(const Session&) = delete;
   ~Session();
 
@@ -168,7 +170,7 @@ class Session {
   static bool is_same(const Label& a, const Label& b);  // of what is public
 
  private:
-  Session(Channel& channel, Side side, std::shared_ptr<Steps> steps);
+  Session(Channel& channel, Side side, std::shared_ptr<Steps> steps, const Label& delta);
   Result<void> exchange_seeds();
   Result<Digest> swap_as_garbler(const Digest& own, Verdict verdict);
   Result<Digest> swap_as_evaluator(const Digest& own, bool must_be_equal);

@@ -138,7 +138,7 @@ class DesMode final : public LutMode {
 
 class SharedTables final : public LutMode {
  public:
-  explicit SharedTables(lut::Dealer& dealer) : dealer_(dealer) {}
+  explicit SharedTables(lut::PairDealer& dealer) : dealer_(dealer) {}
 
   Result<void> set_key(ByteSpan shares) override {
     auto tables = lut::ShareTables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kAes.key));
@@ -164,7 +164,7 @@ class SharedTables final : public LutMode {
   }
 
  private:
-  lut::Dealer& dealer_;
+  lut::PairDealer& dealer_;
   std::optional<lut::ShareTables> tables_;
   SecretVector keys_;
 };
@@ -172,6 +172,9 @@ class SharedTables final : public LutMode {
 template <class Mode>
 std::unique_ptr<LutMode> made(lut::Dealer& dealer) {
   return std::make_unique<Mode>(dealer);
+}
+std::unique_ptr<LutMode> made_for_two(lut::Dealer& dealer) {
+  return std::make_unique<SharedTables>(dynamic_cast<lut::PairDealer&>(dealer));
 }
 
 // Octets at a party while a block's are made: `labels` kept of each lookup, four times over.
@@ -198,7 +201,7 @@ const std::vector<LutModeInfo>& built() {
        made<DesMode<lut::DesByPolynomials>>},
       {"3DES-Raw", kDes, true, false, 138, making(kSix, kTriple * lut::DesByCircuit::kAnds),
        lut::kSessionBound, made<DesMode<lut::DesByCircuit>>},
-      {"AES-LT", kAes, false, false, 10, 2 * kLookups * lut::kPlaces, 0, made<SharedTables>},
+      {"AES-LT", kAes, false, false, 10, 2 * kLookups * lut::kPlaces, 0, made_for_two},
   };
   return all;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "lut/pair_dealer.h"
 #include "tools/bench/stopwatch.h"
 
 namespace tkdc::bench {
@@ -156,7 +157,7 @@ Result<nlohmann::json> run_lane(const LutRun& run, int party, std::size_t lane, 
       pair::Session::create(channel, party == 0 ? Side::kGarbler : Side::kEvaluator, context);
   if (!session) return session.error();
   const double setup_s = setup.wall_s();
-  lut::Dealer dealer(**session);
+  lut::PairDealer dealer(**session);
   LutSide side(run, party, lane == 0, dealer);
   auto report = side.measure();
   if (report) (*report)["setup_s"] = setup_s;

@@ -42,11 +42,10 @@ Result<void> Dealer::draw_in_pieces(std::size_t count, const Take& take) {
 
 Result<void> Dealer::draw(std::span<Label> out) {
   const Label delta = this->delta();
-  auto drawn =
-      draw_in_pieces(out.size(), [&](std::size_t at, std::size_t some, std::size_t done) {
-        for (std::size_t k = 0; k < some; ++k)
-          out[done + k] = label_of(&bits_[at + k], sessions_.size(), stride_, delta);
-      });
+  auto drawn = draw_in_pieces(out.size(), [&](std::size_t at, std::size_t some, std::size_t done) {
+    for (std::size_t k = 0; k < some; ++k)
+      out[done + k] = label_of(&bits_[at + k], sessions_.size(), stride_, delta);
+  });
   garble::wipe_stack();
   return drawn;
 }

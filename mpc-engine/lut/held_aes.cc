@@ -22,7 +22,8 @@ Substitute by(PairDealer& dealer, SboxTables& tables) {
 
 }  // namespace
 
-Result<RoundKeys> RoundKeys::expand(PairDealer& dealer, SboxTables& forward, const pair::Held& key) {
+Result<RoundKeys> RoundKeys::expand(PairDealer& dealer, SboxTables& forward,
+                                    const pair::Held& key) {
   auto octets = octets_of(dealer, key);
   if (!octets) return octets.error();
   if (octets->size() != 16 && octets->size() != 32)

@@ -66,8 +66,7 @@ inline Label label_of(const AuthBit* bits, std::size_t parties, std::size_t stri
                       const Label& delta) {
   const std::uint64_t own = bits->own();
   Label out = delta.where(own);
-  for (std::size_t p = 0; p < parties; ++p)
-    out = out ^ bits[p * stride].key ^ bits[p * stride].mac;
+  for (std::size_t p = 0; p < parties; ++p) out = out ^ bits[p * stride].key ^ bits[p * stride].mac;
   out.low = (out.low & ~std::uint64_t{1}) | own;
   return out;
 }

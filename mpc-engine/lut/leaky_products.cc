@@ -48,7 +48,7 @@ class LeakyPeer {
                   u = first_bits(u_[k] ^ other_u_[k] ^ row.value, shape.length);
       std::memcpy(g_to, &g, kLabelBytes);
       std::memcpy(u_to, &u, octets);
-      sums[k] = sums[k] ^ String{u_[k], g_[k]};
+      sums[k] = sums[k] ^ String { u_[k], g_[k] };
     }
     auto sent = session_.channel().write(message_);
     return sent ? sent : session_.end(sent.error().message);
@@ -69,7 +69,7 @@ class LeakyPeer {
       std::memcpy(&g, g_at, kLabelBytes);
       std::memcpy(&u, u_at, octets);
       const std::uint64_t own = bits[k].own();
-      sums[k] = sums[k] ^ String{other_u_[k] ^ u.where(own), other_g_[k] ^ g.where(own)};
+      sums[k] = sums[k] ^ String { other_u_[k] ^ u.where(own), other_g_[k] ^ g.where(own) };
     }
     return {};
   }

@@ -28,7 +28,8 @@ bool is_zero(const Label& label) {
   return sodium_is_zero(octets_of(label).data(), kLabelBytes) != 0;
 }
 
-Digest digest_of(std::string_view what, std::uint64_t number, std::initializer_list<ByteSpan> parts) {
+Digest digest_of(std::string_view what, std::uint64_t number,
+                 std::initializer_list<ByteSpan> parts) {
   Digest out;
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, out.size());
@@ -60,16 +61,14 @@ struct Sums {
 
 }  // namespace
 
-MultiDealer::MultiDealer(std::vector<pair::Session*> sessions, std::size_t own,
-                         std::size_t at_once)
+MultiDealer::MultiDealer(std::vector<pair::Session*> sessions, std::size_t own, std::size_t at_once)
     : Dealer(sessions, part_of(own, sessions.front()->delta()), at_once, kMaskBits, nullptr),
       own_(own), folded_(1) {}
 
 Result<std::unique_ptr<MultiDealer>> MultiDealer::create(std::vector<pair::Session*> sessions,
                                                          std::size_t own, std::size_t at_once) {
   if (sessions.empty() || own > sessions.size())
-    return fail("lut: party " + std::to_string(own) + " of " +
-                std::to_string(sessions.size() + 1));
+    return fail("lut: party " + std::to_string(own) + " of " + std::to_string(sessions.size() + 1));
   for (const pair::Session* one : sessions)
     if (!is_zero(one->delta() ^ sessions.front()->delta()))
       return fail("lut: sessions of one party with several Δ");
@@ -108,7 +107,8 @@ Result<MultiDealer::All> MultiDealer::tell_all_alike(ByteSpan own) {
   if (!heard) return heard;
   for (std::size_t p = 0; p < sessions().size(); ++p)
     if (!same((*heard)[number_of(p)], digest))
-      return end(p, "it was told other things than this party: somebody does not follow the protocol");
+      return end(p,
+                 "it was told other things than this party: somebody does not follow the protocol");
   return all;
 }
 
@@ -289,8 +289,8 @@ Result<void> MultiDealer::compare_deltas() {
   std::vector<Choice, WipingAllocator<Choice>> choices(2 * kDeltaChecks);
   const auto committed_to = [](std::size_t party, std::size_t at, const Choice& one) {
     return digest_of("tkdc tables, delta", party << 16 | at,
-                     {octets_of(one.value), {reinterpret_cast<const std::uint8_t*>(one.nonce),
-                                             sizeof one.nonce}});
+                     {octets_of(one.value),
+                      {reinterpret_cast<const std::uint8_t*>(one.nonce), sizeof one.nonce}});
   };
   Bytes own;
   for (std::size_t at = 0; at < choices.size(); ++at) {
@@ -322,8 +322,8 @@ Result<void> MultiDealer::compare_deltas() {
   };
   std::vector<Choice> fitting;
   for (std::size_t k = 0; k < kDeltaChecks; ++k) fitting.push_back(choices[at_of(own_, k)]);
-  auto told = tell({reinterpret_cast<const std::uint8_t*>(fitting.data()),
-                    fitting.size() * sizeof(Choice)});
+  auto told = tell(
+      {reinterpret_cast<const std::uint8_t*>(fitting.data()), fitting.size() * sizeof(Choice)});
   if (!told) return told.error();
   Labels sums(kDeltaChecks);
   for (std::size_t party = 0; party < parties(); ++party)

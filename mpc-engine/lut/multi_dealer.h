@@ -30,8 +30,8 @@ namespace tkdc::lut {
 
 class MultiDealer final : public Dealer {
  public:
-  // Of party `own`; `sessions` are those with each other one in the order of their numbers, all with
-  // this party's Δ. `at_once`: how many bits are drawn together. Error also: several Δ.
+  // Of party `own`; `sessions` are those with each other one in the order of their numbers, all
+  // with this party's Δ. `at_once`: how many bits are drawn together. Error also: several Δ.
   static Result<std::unique_ptr<MultiDealer>> create(std::vector<pair::Session*> sessions,
                                                      std::size_t own,
                                                      std::size_t at_once = kAtOnce);
@@ -43,8 +43,9 @@ class MultiDealer final : public Dealer {
 
  private:
   using All = std::vector<Bytes>;  // of each party, by its number
-  friend struct InsideMulti;            // tests/unit/lut
-  static constexpr std::size_t kMaskBits = 128, kDeltaChecks = 128, kFoldedAt = std::size_t{1} << 16;
+  friend struct InsideMulti;       // tests/unit/lut
+  static constexpr std::size_t kMaskBits = 128, kDeltaChecks = 128,
+                               kFoldedAt = std::size_t{1} << 16;
 
   MultiDealer(std::vector<pair::Session*> sessions, std::size_t own, std::size_t at_once);
   std::size_t parties() const { return sessions().size() + 1; }

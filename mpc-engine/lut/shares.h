@@ -17,6 +17,7 @@
 #pragma once
 
 #include "lut/aes.h"
+#include "lut/pair_dealer.h"
 
 namespace tkdc::lut {
 

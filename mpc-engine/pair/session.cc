@@ -76,8 +76,8 @@ Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, By
                                                  const Label* delta) {
   if (ended_by != nullptr) *ended_by = EndedBy::kNothing;
   if (!options.checked) return fail("pair: its OTs have to be checked");
-  std::unique_ptr<Session> session(new Session(
-      channel, side, std::move(steps), delta != nullptr ? *delta : draw_delta(side)));
+  std::unique_ptr<Session> session(
+      new Session(channel, side, std::move(steps), delta != nullptr ? *delta : draw_delta(side)));
   if (auto done = session->set_up(context, options); !done) {
     const Error error = session->end("setup: " + done.error().message);
     if (ended_by != nullptr) *ended_by = session->ended_by();

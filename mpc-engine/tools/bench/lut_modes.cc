@@ -217,12 +217,14 @@ const std::vector<std::string>& lut_mode_names() {
 Result<LutModeInfo> find_lut_mode(const std::string& name, bool malicious, unsigned parties) {
   std::string there;
   for (const LutModeInfo& one : built()) {
-    if (parties == 2 && one.name == name && one.malicious == malicious) return one;
+    // Without MACs there are but two.
+    if (parties > 2 && !one.malicious) continue;
+    if (one.name == name && one.malicious == malicious) return one;
     there += std::string(there.empty() ? "" : ", ") + one.name +
              (one.malicious ? " malicious" : " semi-honest");
   }
-  return fail("bench: " + name + (malicious ? ", malicious" : ", semi-honest") + " between " +
-              std::to_string(parties) + " parties is not built; what is, between two: " + there);
+  return fail("bench: " + name + (malicious ? ", malicious" : ", semi-honest") + " among " +
+              std::to_string(parties) + " parties is not built; what is: " + there);
 }
 
 }  // namespace tkdc::bench

@@ -35,8 +35,8 @@ inline Outcome with_dealers(const DealerBody& garbler, const DealerBody& evaluat
 }
 
 // The same body at both; it is told which party it is.
-inline Outcome with_dealers(const std::function<Result<void>(PairDealer&, int)>& body, int cheat = 0,
-                            Change change = {}, std::size_t at_once = kFewBits) {
+inline Outcome with_dealers(const std::function<Result<void>(PairDealer&, int)>& body,
+                            int cheat = 0, Change change = {}, std::size_t at_once = kFewBits) {
   return with_dealers([&](PairDealer& dealer) { return body(dealer, 0); },
                       [&](PairDealer& dealer) { return body(dealer, 1); }, cheat, change, at_once);
 }

@@ -91,7 +91,8 @@ TEST(LutMulti, ProductsOfOperandsAreRight) {
     for (std::size_t k = 0; k < kCount; ++k)
       for (std::size_t i = 0; i < kShape.bits; ++i)
         for (std::size_t j = 0; j < kShape.length; ++j) {
-          const std::uint64_t bit = q.sum(k * kShape.bits + i).low & p.sum(k * kShape.length + j).low & 1;
+          const std::uint64_t bit =
+              q.sum(k * kShape.bits + i).low & p.sum(k * kShape.length + j).low & 1;
           EXPECT_EQ(products.sum((k * kShape.bits + i) * kShape.length + j),
                     products.delta().where(bit));
         }
@@ -239,11 +240,10 @@ TEST(LutMulti, WhoIsToldOtherThingsThanTheOthersPutsNothingWrongOut) {
     }
   };
   // Of what is said ahead some octets of each phase, online all of what is opened.
-  for (const auto& [from, to, step] :
-       {std::tuple{honest.drawn_at, honest.made_at, 4'001u},
-        std::tuple{honest.made_at, honest.online_at, 4'001u},
-        std::tuple{honest.online_at, honest.out_at, 1u},
-        std::tuple{honest.out_at, honest.end, 29u}})
+  for (const auto& [from, to, step] : {std::tuple{honest.drawn_at, honest.made_at, 4'001u},
+                                       std::tuple{honest.made_at, honest.online_at, 4'001u},
+                                       std::tuple{honest.online_at, honest.out_at, 1u},
+                                       std::tuple{honest.out_at, honest.end, 29u}})
     for (std::uint64_t at = from; at < to; at += step) change_at(at);
   EXPECT_GT(tried, 30u);
   // But for halves that do not matter: a row's G and U where the honest bit is 0.
@@ -320,7 +320,8 @@ TEST(LutMulti, DeltasThatDifferEndBothHonestParties) {
           bits.of[own].resize(256);
           return dealer->draw(std::span(bits.of[own]));
         },
-        {}, [&](std::size_t own, std::size_t towards) {
+        {},
+        [&](std::size_t own, std::size_t towards) {
           return own == 0 && towards == 2 ? other : deltas[own];
         });
   };

@@ -20,7 +20,8 @@ using Sessions = std::vector<pair::Session*>;
 struct ManyOutcome {
   std::array<std::optional<std::string>, kMostParties> error;  // none where it came to its end
   bool ok() const {
-    return std::none_of(error.begin(), error.end(), [](const auto& one) { return one.has_value(); });
+    return std::none_of(error.begin(), error.end(),
+                        [](const auto& one) { return one.has_value(); });
   }
   std::string first() const {
     for (const auto& one : error)
@@ -37,9 +38,9 @@ class Mesh {
       for (std::size_t b = 0; b < parties; ++b)
         if (a != b) {
           const auto change = changes.find({a, b});
-          links_.emplace(std::pair(a, b), std::make_unique<Link>(a, b, change == changes.end()
-                                                                           ? Change{}
-                                                                           : change->second));
+          links_.emplace(
+              std::pair(a, b),
+              std::make_unique<Link>(a, b, change == changes.end() ? Change{} : change->second));
         }
   }
   BulkWriter& out(std::size_t from, std::size_t to) {
@@ -75,9 +76,9 @@ inline ManyOutcome with_many_sessions(std::size_t parties, const SessionsBody& b
     for (std::size_t other = 0, k = 0; other < parties; ++other) {
       if (other == own) continue;
       const Label towards = delta_of ? delta_of(own, other) : delta;
-      auto session = pair::Session::create(
-          *channels[k++], own < other ? Side::kGarbler : Side::kEvaluator, pair::kContext,
-          pair::small_batches(), nullptr, nullptr, &towards);
+      auto session =
+          pair::Session::create(*channels[k++], own < other ? Side::kGarbler : Side::kEvaluator,
+                                pair::kContext, pair::small_batches(), nullptr, nullptr, &towards);
       if (!session) return session.error();
       all.push_back(std::move(*session));
     }
@@ -112,8 +113,7 @@ inline ManyOutcome with_many_sessions(std::size_t parties, const SessionsBody& b
 // `at_once` of the dealers.
 inline ManyOutcome with_multi_dealers(std::size_t parties,
                                       const std::function<Result<void>(Dealer&, std::size_t)>& body,
-                                      const Changes& changes = {},
-                                      std::size_t at_once = kFewBits) {
+                                      const Changes& changes = {}, std::size_t at_once = kFewBits) {
   return with_many_sessions(
       parties,
       [&](const Sessions& sessions, std::size_t own) -> Result<void> {

@@ -14,7 +14,9 @@ namespace {
 // A kind: how so many are made, and how so many serve.
 struct OfInputs {
   using Kind = InputMasks;
-  static Result<Kind> make(PairDealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
   static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto labels = of.input(dealer, Bytes(count));
     return labels ? Result<void>() : labels.error();
@@ -32,7 +34,9 @@ struct OfTables {
 };
 struct OfNorms {
   using Kind = NormTables;
-  static Result<Kind> make(PairDealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
   static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     Labels octets(count);
     return of.look_up(dealer, octets);
@@ -45,7 +49,9 @@ struct OfInverseNorms : OfNorms {
 };
 struct OfBitsOut {
   using Kind = BitsOut;
-  static Result<Kind> make(PairDealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
   static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto bits = of.take(dealer, Labels(count));
     return bits ? Result<void>() : bits.error();
@@ -64,7 +70,9 @@ struct OfShares {
 
 struct OfDesTables {
   using Kind = DesTables;
-  static Result<Kind> make(PairDealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
   static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     const Labels in(kDesIn * count);
     Labels out(kDesOut * count);
@@ -85,7 +93,9 @@ struct OfTriples {
 };
 struct OfBitMasks {
   using Kind = BitMasks;
-  static Result<Kind> make(PairDealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
   static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto bits = of.decompose(dealer, Labels(count));
     return bits ? Result<void>() : bits.error();
@@ -105,7 +115,8 @@ constexpr std::size_t kSome = std::is_same_v<Of, OfDesTables> ? 8 : 1;
 
 // Refused with these words, and without a message.
 template <class Of>
-void expect_refused(typename Of::Kind& of, PairDealer& dealer, std::size_t count, const char* words) {
+void expect_refused(typename Of::Kind& of, PairDealer& dealer, std::size_t count,
+                    const char* words) {
   const std::uint64_t before = dealer.session().channel().sent();
   auto refused = Of::use(of, dealer, count);
   ASSERT_FALSE(refused);

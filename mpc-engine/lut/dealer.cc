@@ -8,7 +8,7 @@
 namespace tkdc::lut {
 
 Dealer::Dealer(std::vector<pair::Session*> sessions, const Label& part, std::size_t at_once,
-               std::size_t spare, pair::Expected* account)
+               std::size_t spare, pair::Expected& account)
     : sessions_(std::move(sessions)), part_(2), multiples_(256), at_once_(at_once),
       stride_(at_once + spare), used_(at_once), account_(account) {
   part_[0] = part;

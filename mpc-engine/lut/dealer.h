@@ -32,6 +32,8 @@ class Dealer {
   const pair::Session& session() const { return *sessions_.front(); }
   const Label& delta() const { return session().delta(); }
   Result<void> stands() const;
+  // Something failed in session p: it ends, and with it all of them.
+  virtual Error end(std::size_t p, const std::string& why) = 0;
   // This party's part of Δ, and that of octets.
   const Label& part() const { return part_[0]; }
   const Label& octet_part() const { return part_[1]; }
@@ -52,10 +54,7 @@ class Dealer {
   // Opens octets, for the next check(): `values` are as many.
   Result<void> open(std::span<const Label> octets, MutableByteSpan values);
   // For the next check().
-  void expect(const Label& tau) {
-    if (account_ != nullptr) return account_->add(tau);
-    expect_in_turn(tau);
-  }
+  void expect(const Label& tau) { account_.add(tau); }
   // A string that has been opened as `value`.
   void expect(const String& opened, const Label& value) {
     expect(opened.mac ^ field().product(part(), value));
@@ -67,15 +66,13 @@ class Dealer {
   // Both write such a piece before they read: rings hold it.
   static constexpr std::size_t kPiece = std::size_t{128} << 10;
 
-  // `at_once`: how many bits are drawn together, beside `spare` ones. `account` is of what is
-  // expected; null: expect_in_turn() is.
+  // `at_once`: how many bits are drawn together, beside `spare` ones. `account`: of what is
+  // expected; it outlives the dealer.
   Dealer(std::vector<pair::Session*> sessions, const Label& part, std::size_t at_once,
-         std::size_t spare, pair::Expected* account);
+         std::size_t spare, pair::Expected& account);
 
   // New bits, as many as are drawn together: [session][at_once + spare].
   virtual Result<void> fill(std::span<AuthBit> bits) = 0;
-  virtual void expect_in_turn(const Label&) {}
-  pair::Expected* account() const { return account_; }
   // As draw(): `take(at, some, done)` of bits_ from `at` on, as many, behind what is done.
   template <class Take>
   Result<void> draw_in_pieces(std::size_t count, const Take& take);
@@ -86,7 +83,7 @@ class Dealer {
   const std::size_t at_once_, stride_;
   AuthBits bits_;
   std::size_t used_;
-  pair::Expected* const account_;
+  pair::Expected& account_;
 };
 
 }  // namespace tkdc::lut

@@ -50,16 +50,14 @@ class LeakyPeer {
       std::memcpy(u_to, &u, octets);
       sums[k] = sums[k] ^ String { u_[k], g_[k] };
     }
-    auto sent = session_.channel().write(message_);
-    return sent ? sent : session_.end(sent.error().message);
+    return session_.channel().write(message_);
   }
 
   // Adds what the peer's rows are for own bits.
   Result<void> take(std::span<const AuthBit> bits, Shape shape, Strings& sums) {
     const std::size_t rows = bits.size(), octets = octets_of(shape.length);
     const auto part = std::span(other_g_).first(rows);
-    if (auto got = session_.channel().read(message_); !got)
-      return session_.end(got.error().message);
+    if (auto got = session_.channel().read(message_); !got) return got;
     for (std::size_t k = 0; k < rows; ++k) other_g_[k] = bits[k].mac;
     peers_u_.hash(part, other_u_.data(), true);
     peers_g_.hash(part, other_g_.data(), true);
@@ -117,9 +115,11 @@ class LeakyRun {
     };
     sums_.assign(rows, String{});
     for (std::size_t p = 0; p < peers_.size(); ++p)
-      if (auto sent = peers_[p].send(bits_of(p), shape_, strings, sums_); !sent) return sent;
+      if (auto sent = peers_[p].send(bits_of(p), shape_, strings, sums_); !sent)
+        return dealer_.end(p, sent.error().message);
     for (std::size_t p = 0; p < peers_.size(); ++p)
-      if (auto taken = peers_[p].take(bits_of(p), shape_, sums_); !taken) return taken;
+      if (auto taken = peers_[p].take(bits_of(p), shape_, sums_); !taken)
+        return dealer_.end(p, taken.error().message);
     for (std::size_t k = 0; k < rows; ++k) {
       const std::uint64_t own = bits_[k].own();
       const String &v = strings[k / shape_.bits], &sum = sums_[k];

@@ -62,8 +62,20 @@ struct Sums {
 }  // namespace
 
 MultiDealer::MultiDealer(std::vector<pair::Session*> sessions, std::size_t own, std::size_t at_once)
-    : Dealer(sessions, part_of(own, sessions.front()->delta()), at_once, kMaskBits, nullptr),
-      own_(own), folded_(1) {}
+    : Dealer(sessions, part_of(own, sessions.front()->delta()), at_once, kMaskBits, waiting_),
+      own_(own), folded_(1), waiting_([this](std::span<Label> some) {
+        taus_.insert(taus_.end(), some.begin(), some.end());
+        unchecked_ = unchecked_ || !some.empty();
+      }) {
+  crypto_generichash_init(&opened_, nullptr, 0, sizeof(Digest));
+}
+
+// Another dealer of the same sessions would not know what this one has to compare.
+MultiDealer::~MultiDealer() {
+  waiting_.use_all();
+  if (unchecked_) (void)end(0, "what was opened has not been checked");
+  garble::wipe_stack();
+}
 
 Result<std::unique_ptr<MultiDealer>> MultiDealer::create(std::vector<pair::Session*> sessions,
                                                          std::size_t own, std::size_t at_once) {
@@ -78,6 +90,7 @@ Result<std::unique_ptr<MultiDealer>> MultiDealer::create(std::vector<pair::Sessi
 }
 
 Error MultiDealer::end(std::size_t p, const std::string& why) {
+  unchecked_ = false;
   const Error error = sessions()[p]->end(why);
   for (pair::Session* one : sessions()) (void)one->end(error.message);
   return error;
@@ -113,7 +126,7 @@ Result<MultiDealer::All> MultiDealer::tell_all_alike(ByteSpan own) {
 }
 
 Result<MultiDealer::All> MultiDealer::reveal(ByteSpan own) {
-  Bytes opening(own.begin(), own.end());
+  SecretVector opening(own.begin(), own.end());
   opening.resize(own.size() + kNonceBytes);
   randombytes_buf(&opening[own.size()], kNonceBytes);
   const auto of = [&](std::size_t party, ByteSpan said) {
@@ -160,6 +173,8 @@ Result<void> MultiDealer::exchange(MutableByteSpan own) {
       now_public(theirs.data(), theirs.size());
       for (std::size_t k = 0; k < piece.size(); ++k) piece[k] ^= theirs[k];
     }
+    crypto_generichash_update(&opened_, piece.data(), piece.size());
+    unchecked_ = true;
     done += piece.size();
   }
   return {};
@@ -167,6 +182,7 @@ Result<void> MultiDealer::exchange(MutableByteSpan own) {
 
 // What is expected so far becomes one value, by coins that nobody knew when it was opened.
 Result<void> MultiDealer::fold() {
+  waiting_.use_all();
   if (taus_.empty()) return {};
   auto tossed = coins();
   if (!tossed) return tossed.error();
@@ -180,14 +196,102 @@ Result<void> MultiDealer::fold() {
 
 Result<void> MultiDealer::check(pair::Verdict) {
   if (auto good = stands(); !good) return good;
+  Digest opened;
+  crypto_generichash_final(&opened_, opened.data(), opened.size());
+  crypto_generichash_init(&opened_, nullptr, 0, sizeof opened);
+  auto all = tell(opened);
+  if (!all) return all.error();
+  for (std::size_t p = 0; p < sessions().size(); ++p)
+    if (!same((*all)[number_of(p)], opened))
+      return end(p, "it has opened other values: somebody does not follow the protocol");
   if (auto folded = fold(); !folded) return folded;
-  auto sums = reveal(octets_of(folded_[0]));
-  if (!sums) return sums.error();
-  Label sum;
-  for (const Bytes& one : *sums) sum = sum ^ label_at(one, 0);
+  auto sum = masked_sum(folded_[0]);
+  if (!sum) return sum.error();
+  if (!is_zero(*sum)) return end(0, "what was opened is not what its MACs say");
   folded_[0] = Label{};
-  if (!is_zero(sum)) return end(0, "what was opened is not what its MACs say");
+  unchecked_ = false;
   return {};
+}
+
+// What a product of own T and another party's ρ takes towards that one.
+class MultiDealer::Masking {
+ public:
+  explicit Masking(pair::Session& session)
+      : session_(session), number_(session.next_number()), own_(seed(session.side())),
+        peers_(seed(session.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler)),
+        zero_(kMaskBits), one_(kMaskBits), rows_(kMaskBits) {}
+
+  // ρ's rows under the peer's bits. Neither depends on how the peer turns them.
+  Result<void> send(std::span<const AuthBit> bits, Label rho) {
+    for (std::size_t k = 0; k < kMaskBits; ++k) {
+      zero_[k] = bits[k].key;
+      one_[k] = bits[k].key ^ session_.delta();
+    }
+    own_.hash(zero_, zero_.data(), false);
+    own_.hash(one_, one_.data(), true);
+    for (std::size_t k = 0; k < kMaskBits; ++k, rho = ot::times_x(rho))
+      rows_[k] = zero_[k] ^ one_[k] ^ rho;
+    return session_.channel().write_all(std::span<const Label>(rows_));
+  }
+  // This party's shares of both products. `turns`: the peer's; `sum`: own T.
+  Result<Label> take(std::span<const AuthBit> bits, const Label& turns, const Label& sum) {
+    if (auto got = session_.channel().read_all(std::span(rows_)); !got) return got.error();
+    Label out;
+    for (std::size_t k = 0; k < kMaskBits; ++k) {
+      out = out ^ zero_[k] ^ (zero_[k] ^ one_[k]).where(bit_of(turns, k)) ^
+            rows_[k].where(bit_of(sum, k));
+      zero_[k] = bits[k].mac;
+    }
+    peers_.hash(zero_, zero_.data(), true);
+    for (const Label& one : zero_) out = out ^ one;
+    return out;
+  }
+
+ private:
+  static constexpr std::uint64_t kPurpose = 19;
+  ot::RowHash seed(Side of) {
+    return {session_.seed_of(kPurpose, number_, of), garble::fastest_kernel()};
+  }
+  static std::uint64_t bit_of(const Label& label, std::size_t k) {
+    return (k < 64 ? label.low >> k : label.high >> (k - 64)) & 1;
+  }
+
+  pair::Session& session_;
+  const std::uint64_t number_;
+  ot::RowHash own_, peers_;
+  Labels zero_, one_, rows_;
+};
+
+Result<Label> MultiDealer::masked_sum(const Label& own) {
+  AuthBits bits(sessions().size() * kMaskBits);
+  if (auto drawn = draw(std::span(bits)); !drawn) return drawn.error();
+  const auto towards = [&](std::size_t p) {
+    return std::span<const AuthBit>(bits).subspan(p * kMaskBits, kMaskBits);
+  };
+  Labels secrets(2), macs(kMaskBits);  // ρ, and this party's share
+  Label &rho = secrets[0], &share = secrets[1];
+  randombytes_buf(&rho, sizeof rho);
+  share = field().product(own, rho);
+  std::transform(bits.begin(), bits.begin() + kMaskBits, macs.begin(),
+                 [](const AuthBit& bit) { return bit.mac; });
+  auto turns = tell(octets_of(own ^ string_of(macs).value));
+  if (!turns) return turns.error();
+  std::vector<Masking> maskings;
+  for (std::size_t p = 0; p < sessions().size(); ++p) {
+    maskings.emplace_back(*sessions()[p]);
+    if (auto sent = maskings[p].send(towards(p), rho); !sent) return end(p, sent.error().message);
+  }
+  for (std::size_t p = 0; p < sessions().size(); ++p) {
+    auto taken = maskings[p].take(towards(p), label_at((*turns)[number_of(p)], 0), own);
+    if (!taken) return end(p, taken.error().message);
+    share = share ^ *taken;
+  }
+  auto shares = reveal(octets_of(share));
+  if (!shares) return shares.error();
+  Label sum;
+  for (const Bytes& one : *shares) sum = sum ^ label_at(one, 0);
+  garble::wipe_stack();
+  return sum;
 }
 
 Result<void> MultiDealer::fill(std::span<AuthBit> bits) {
@@ -333,7 +437,7 @@ Result<void> MultiDealer::compare_deltas() {
       const std::size_t at = at_of(party, k);
       const Digest digest = committed_to(party, at, one);
       if (!same(digest, ByteSpan((*committed)[party]).subspan(at * digest.size(), digest.size())))
-        return end(party == 0 ? 0 : party - 1, "it opens another sum than it committed to");
+        return end(party - (party > own_ ? 1 : 0), "it opens another sum than it committed to");
       sums[k] = sums[k] ^ one.value;
     }
   for (const Label& sum : sums)

@@ -13,10 +13,15 @@
 //   Δ that differ            128 bits; each commits to Σ (key ⊕ mac) and to that with Δ_own added,
 //                            then own bits are opened, then the one that fits all others' bits: all
 //                            add up to 0; once
-//   openings that differ     coins ψ; T = Σ ψ τ_own, committed to and opened: all add up to 0 if
-//                            each party has opened what the MACs say; check()
+//   openings that differ     a digest of all that was opened, compared by check()
 //   coins that differ        commitments are of a party's number, and all compare what they got of
 //                            everybody before one is opened
+//
+//   check     coins ψ; T = Σ ψ τ_own; ⊕ T = 0 if each opening is what the MACs say
+//
+// T is not opened: by a sum that is not 0 somebody would know a Δ, and with it what was masked
+// under it. ρ T is, for a ρ that is shared: T's bits choose, under 128 fresh own bits, between rows
+// of another party's ρ_p X^k. It is 0, or random.
 //
 // share level: labels of all sum to x Δ, T of all to 0, tests/unit/lut/multi_dealer_test.cc.
 //
@@ -35,8 +40,10 @@ class MultiDealer final : public Dealer {
   static Result<std::unique_ptr<MultiDealer>> create(std::vector<pair::Session*> sessions,
                                                      std::size_t own,
                                                      std::size_t at_once = kAtOnce);
-  ~MultiDealer() override { garble::wipe_stack(); }
+  // Ends the sessions where something has been opened since the last check.
+  ~MultiDealer() override;
 
+  Error end(std::size_t p, const std::string& why) override;
   Result<void> exchange(MutableByteSpan own) override;
   Result<Label> coins() override;
   Result<void> check(pair::Verdict verdict = pair::Verdict::kOnGuesses) override;
@@ -51,8 +58,6 @@ class MultiDealer final : public Dealer {
   std::size_t parties() const { return sessions().size() + 1; }
   std::size_t number_of(std::size_t session) const { return session + (session < own_ ? 0 : 1); }
 
-  // `of` is at the other end of session p: it, and with it all of them, ends.
-  Error end(std::size_t p, const std::string& why);
   // What each says; what it has said to all alike.
   Result<All> tell(ByteSpan own);
   Result<All> tell_all_alike(ByteSpan own);
@@ -63,11 +68,16 @@ class MultiDealer final : public Dealer {
   Result<void> settle_own_bits(std::span<AuthBit> bits);
   Result<void> compare_own_bits(std::span<const AuthBit> bits);
   Result<void> compare_deltas();
-  void expect_in_turn(const Label& tau) override { taus_.push_back(tau); }
   Result<void> fold();
+  // ρ times the sum of all T, for a ρ of which each party draws a share: 0, or it says nothing.
+  Result<Label> masked_sum(const Label& own);
+  class Masking;
 
   const std::size_t own_;
+  crypto_generichash_state opened_;
+  bool unchecked_ = false;
   Labels taus_, folded_;
+  pair::Expected waiting_;
   Bytes others_;
 };
 

@@ -26,7 +26,7 @@ Result<void> PairDealer::exchange(MutableByteSpan own) {
 }
 
 Result<void> PairDealer::check(pair::Verdict verdict) {
-  return session().equal(digest_of_openings(account()->take()), verdict);
+  return session().equal(digest_of_openings(session().take_expected()), verdict);
 }
 
 }  // namespace tkdc::lut

@@ -14,9 +14,10 @@ class PairDealer final : public Dealer {
  public:
   // `at_once`: how many bits are drawn together.
   explicit PairDealer(pair::Session& session, std::size_t at_once = kAtOnce)
-      : Dealer({&session}, part_of_delta(session.deltas()), at_once, 0, &session.expected()) {}
+      : Dealer({&session}, part_of_delta(session.deltas()), at_once, 0, session.expected()) {}
 
   Side side() const { return session().side(); }
+  Error end(std::size_t, const std::string& why) override { return session().end(why); }
   Result<void> exchange(MutableByteSpan own) override;
   Result<Label> coins() override { return session().coins(); }
   Result<void> check(pair::Verdict verdict = pair::Verdict::kOnGuesses) override;

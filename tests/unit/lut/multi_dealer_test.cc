@@ -19,6 +19,10 @@ struct InsideMulti {
     return std::unique_ptr<MultiDealer>(new MultiDealer(sessions, own, kFewBits));
   }
   static Result<void> compare_deltas(MultiDealer& dealer) { return dealer.compare_deltas(); }
+  static Result<Label> masked_sum(MultiDealer& dealer, const Label& own) {
+    return dealer.masked_sum(own);
+  }
+  static constexpr std::size_t kFoldedAt = MultiDealer::kFoldedAt;
 };
 
 namespace {
@@ -243,7 +247,7 @@ TEST(LutMulti, WhoIsToldOtherThingsThanTheOthersPutsNothingWrongOut) {
   for (const auto& [from, to, step] : {std::tuple{honest.drawn_at, honest.made_at, 4'001u},
                                        std::tuple{honest.made_at, honest.online_at, 4'001u},
                                        std::tuple{honest.online_at, honest.out_at, 1u},
-                                       std::tuple{honest.out_at, honest.end, 29u}})
+                                       std::tuple{honest.out_at, honest.end, 307u}})
     for (std::uint64_t at = from; at < to; at += step) change_at(at);
   EXPECT_GT(tried, 30u);
   // But for halves that do not matter: a row's G and U where the honest bit is 0.
@@ -263,14 +267,13 @@ TEST(LutMulti, AnOpeningThatDiffersEndsBothHonestParties) {
   }
 }
 
-// Parties 1 and 2 end; one of them, the first to find it, says why.
+// Parties 1 and 2 end; the first to find it says why, be it the liar, who else does as it should.
 void expect_both_end(const ManyOutcome& outcome, const char* why) {
-  bool said = false;
-  for (const std::size_t p : {1, 2}) {
-    ASSERT_TRUE(outcome.error[p].has_value()) << p;
-    said = said || outcome.error[p]->find(why) != std::string::npos;
-  }
-  EXPECT_TRUE(said) << *outcome.error[1] << "; " << *outcome.error[2];
+  for (const std::size_t p : {1, 2}) ASSERT_TRUE(outcome.error[p].has_value()) << p;
+  EXPECT_TRUE(std::any_of(
+      outcome.error.begin(), outcome.error.end(),
+      [&](const auto& error) { return error && error->find(why) != std::string::npos; }))
+      << *outcome.error[1] << "; " << *outcome.error[2];
 }
 
 // A liar's bit differs towards one party, and it makes all that it says to that one fit: its turn,
@@ -285,7 +288,9 @@ TEST(LutMulti, OwnBitsThatDifferEndBothHonestParties) {
           Labels one(1);
           auto drawn = dealer->draw(std::span(one));
           if (own == 0) said_at = sessions[0]->channel().sent();
-          return drawn;
+          if (!drawn) return drawn;
+          auto coins = dealer->coins();  // who has noticed nothing hears of it
+          return coins ? Result<void>() : coins.error();
         },
         changes);
   };
@@ -340,6 +345,15 @@ TEST(LutMulti, DeltasThatDifferEndBothHonestParties) {
   EXPECT_GT(wrong, 60u);
 }
 
+TEST(LutMulti, ADeltaWithoutItsBitIsRefused) {
+  const ManyOutcome outcome = with_many_sessions(
+      2, [](const Sessions&, std::size_t) -> Result<void> { return {}; }, {},
+      [](std::size_t, std::size_t) {
+        return Label{2, 1};
+      });
+  EXPECT_NE(outcome.first().find("bit 0"), std::string::npos);
+}
+
 TEST(LutMulti, SeveralDeltasOfOneselfAreRefused) {
   const ManyOutcome outcome = with_many_sessions(
       3,
@@ -349,6 +363,160 @@ TEST(LutMulti, SeveralDeltasOfOneselfAreRefused) {
       },
       {}, [](std::size_t, std::size_t) { return pair::draw_delta(Side::kGarbler); });
   EXPECT_NE(outcome.first().find("several Δ"), std::string::npos);
+}
+
+// What a check says where a sum is not 0: nothing of the sum, of which Δ would follow.
+TEST(LutMulti, ASumIsSaidToBeZeroOrNothingIsSaidOfIt) {
+  const std::array<Label, 3> shares = {Label{0x1234, 0x5678}, Label{0x9abc, 0}, Label{0, 0xdef0}};
+  const Label all = shares[0] ^ shares[1] ^ shares[2];
+  std::array<std::array<Label, 4>, 3> said;
+  const ManyOutcome outcome =
+      with_many_sessions(3, [&](const Sessions& sessions, std::size_t own) -> Result<void> {
+        const auto dealer = InsideMulti::dealer(sessions, own);
+        for (std::size_t again = 0; again < 4; ++again) {
+          const bool is_zero = again == 0;
+          Label sum = shares[own];
+          if (is_zero && own == 0) sum = shares[1] ^ shares[2];
+          auto masked = InsideMulti::masked_sum(*dealer, sum);
+          if (!masked) return masked.error();
+          said[own][again] = *masked;
+        }
+        return {};
+      });
+  ASSERT_TRUE(outcome.ok()) << outcome.first();
+  EXPECT_EQ(said[1], said[0]);
+  EXPECT_EQ(said[2], said[0]);
+  EXPECT_EQ(said[0][0], Label{});
+  std::vector<Label> seen = {Label{}, all};
+  for (std::size_t again = 1; again < 4; ++again) {
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), said[0][again]), 0) << again;
+    seen.push_back(said[0][again]);
+  }
+}
+
+// Rows and turns of a check that are changed: it fails or holds by no bit of anybody's but such as
+// serve for nothing else.
+TEST(LutMulti, AWrongSumIsFoundWhateverIsSaidOfIt) {
+  for (const std::uint64_t at : {0u, 16u, 16u + 7 * 16, 16u + 127 * 16 + 3}) {
+    std::uint64_t from = 0;
+    const auto body = [&](const Changes& changes) {
+      return with_many_sessions(
+          3,
+          [&](const Sessions& sessions, std::size_t own) -> Result<void> {
+            const auto dealer = InsideMulti::dealer(sessions, own);
+            Labels one(1);
+            if (auto drawn = dealer->draw(std::span(one)); !drawn) return drawn;
+            if (own == 0) from = sessions[0]->channel().sent();
+            auto masked = InsideMulti::masked_sum(*dealer, Label{own == 0 ? 1u : 0u, 0});
+            if (!masked) return masked.error();
+            EXPECT_NE(*masked, Label{}) << own;
+            return {};
+          },
+          changes);
+    };
+    ASSERT_TRUE(body({}).ok());
+    (void)body({{{0, 1}, Change{from + at, 0x04}}});
+  }
+}
+
+// Two changed parties and an honest one: an opened octet is changed towards it by either.
+TEST(LutMulti, OneHonestPartyAmongChangedOnesPutsNothingWrongOut) {
+  const Lookups honest = look_up_among_three();
+  ASSERT_TRUE(honest.outcome.ok()) << honest.outcome.first();
+  for (const std::size_t from : {0, 1}) {
+    const Lookups run = look_up_among_three({{{from, 2}, Change{honest.online_at + 1, 0x04}}});
+    EXPECT_TRUE(run.outcome.error[2].has_value());
+    EXPECT_TRUE(run.out[2].empty());
+  }
+}
+
+// A liar gives two honest parties different inputs, and its outputs the same difference: no MAC of
+// an opened value is wrong.
+TEST(LutMulti, InputsThatDifferEndBothHonestParties) {
+  std::uint64_t in_at = 0, out_at = 0;
+  std::array<Bytes, 3> out;
+  const auto body = [&](const Changes& changes) {
+    return with_many_sessions(
+        3,
+        [&](const Sessions& sessions, std::size_t own) -> Result<void> {
+          auto dealer = MultiDealer::create(sessions, own, kFewBits);
+          if (!dealer) return dealer.error();
+          auto masks = InputMasks::make(**dealer, 1);
+          if (!masks) return masks.error();
+          if (own == 0) in_at = sessions[1]->channel().sent();
+          const Bytes share(1, static_cast<std::uint8_t>(own));
+          auto label = masks->input(**dealer, share);
+          if (!label) return label.error();
+          Bytes opened(1);
+          if (own == 0) out_at = sessions[1]->channel().sent();
+          if (auto done = (*dealer)->open(*label, opened); !done) return done;
+          if (auto good = (*dealer)->check(); !good) return good;
+          out[own] = opened;
+          return {};
+        },
+        changes);
+  };
+  ASSERT_TRUE(body({}).ok());
+  for (const Bytes& one : out) EXPECT_EQ(one, Bytes(1, 0 ^ 1 ^ 2));
+  out = {};
+  Change change{in_at, 0x40};
+  change.more = {{out_at, 0x40}};
+  expect_both_end(body({{{0, 2}, change}}), "opened other values");
+  EXPECT_TRUE(out[1].empty() && out[2].empty());
+}
+
+// What is expected is put together before the check, when there is much of it.
+TEST(LutMulti, AWrongOpeningOfLongAgoEndsTheCheck) {
+  for (const bool wrong : {false, true}) {
+    const ManyOutcome outcome =
+        with_multi_dealers(3, [&](Dealer& dealer, std::size_t own) -> Result<void> {
+          for (std::size_t k = 0; k < 2 * InsideMulti::kFoldedAt; ++k) {
+            dealer.expect(Label{wrong && own == 0 && k == 5, 0});
+            std::uint8_t octet = 0;
+            if (k % 4096 == 0)
+              if (auto done = dealer.exchange({&octet, 1}); !done) return done;
+          }
+          return dealer.check();
+        });
+    EXPECT_EQ(outcome.ok(), !wrong) << outcome.first();
+  }
+}
+
+// Else tables of a dealer that has gone would serve by another one, unchecked.
+TEST(LutMulti, ADealerThatGoesUncheckedEndsItsSessions) {
+  for (const bool checked : {true, false}) {
+    const ManyOutcome outcome =
+        with_many_sessions(3, [&](const Sessions& sessions, std::size_t own) -> Result<void> {
+          {
+            auto dealer = MultiDealer::create(sessions, own, kFewBits);
+            if (!dealer) return dealer.error();
+            std::uint8_t octet = 0;
+            if (auto done = (*dealer)->exchange({&octet, 1}); !done) return done;
+            if (checked)
+              if (auto good = (*dealer)->check(); !good) return good;
+          }
+          return sessions[0]->stands();
+        });
+    EXPECT_EQ(outcome.ok(), checked) << outcome.first();
+  }
+}
+
+// A commitment that is another one towards one party.
+TEST(LutMulti, WhoCommitsToTwoThingsIsFound) {
+  std::uint64_t at = 0;
+  const auto body = [&](const Changes& changes) {
+    return with_many_sessions(
+        3,
+        [&](const Sessions& sessions, std::size_t own) -> Result<void> {
+          const auto dealer = InsideMulti::dealer(sessions, own);
+          if (own == 0) at = sessions[0]->channel().sent();
+          auto coins = dealer->coins();
+          return coins ? Result<void>() : coins.error();
+        },
+        changes);
+  };
+  ASSERT_TRUE(body({}).ok());
+  expect_both_end(body({{{0, 1}, Change{at, 1}}}), "told other things");
 }
 
 // Coins that one party only repeats would be 0.

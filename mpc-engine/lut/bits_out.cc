@@ -19,7 +19,7 @@ Label octet_of_bits(const AuthBit* bits, const Label& delta) {
 
 }  // namespace
 
-Result<Labels> octets_of(Dealer& dealer, const pair::Held& held) {
+Result<Labels> octets_of(PairDealer& dealer, const pair::Held& held) {
   if (auto good = dealer.session().stands(); !good) return good.error();
   if (!dealer.session().is(held.session)) return fail("lut: bits of another session");
   if (held.bits.size() % kOctetBits != 0)
@@ -31,7 +31,7 @@ Result<Labels> octets_of(Dealer& dealer, const pair::Held& held) {
   return out;
 }
 
-Result<BitsOut> BitsOut::make(Dealer& dealer, std::size_t octets) {
+Result<BitsOut> BitsOut::make(PairDealer& dealer, std::size_t octets) {
   BitsOut out;
   out.bits_.resize(kOctetBits * octets);
   if (auto drawn = dealer.draw(std::span(out.bits_)); !drawn) return drawn.error();
@@ -39,7 +39,7 @@ Result<BitsOut> BitsOut::make(Dealer& dealer, std::size_t octets) {
   return out;
 }
 
-Result<pair::Held> BitsOut::take(Dealer& dealer, std::span<const Label> octets) {
+Result<pair::Held> BitsOut::take(PairDealer& dealer, std::span<const Label> octets) {
   auto taken = stock_.take(dealer.session(), octets.size());
   if (!taken) return taken.error();
   const auto serving = std::span(bits_).subspan(*taken * kOctetBits, octets.size() * kOctetBits);

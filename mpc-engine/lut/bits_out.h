@@ -19,18 +19,18 @@
 // of another session; not enough left.
 #pragma once
 
-#include "lut/dealer.h"
+#include "lut/pair_dealer.h"
 #include "lut/stock.h"
 #include "pair/inputs.h"
 
 namespace tkdc::lut {
 
 // Error: bits of another session, or no whole octets.
-Result<Labels> octets_of(Dealer& dealer, const pair::Held& held);
+Result<Labels> octets_of(PairDealer& dealer, const pair::Held& held);
 
 class BitsOut {
  public:
-  static Result<BitsOut> make(Dealer& dealer, std::size_t octets);
+  static Result<BitsOut> make(PairDealer& dealer, std::size_t octets);
   std::size_t left() const { return stock_.left(); }
   // Whether so many octets can leave in this session. Error: as take()'s, before a word.
   Result<void> fits(const pair::Session& session, std::size_t count) const {
@@ -38,7 +38,7 @@ class BitsOut {
   }
   std::size_t octets() const { return bits_.size() * sizeof(AuthBit); }
 
-  Result<pair::Held> take(Dealer& dealer, std::span<const Label> octets);
+  Result<pair::Held> take(PairDealer& dealer, std::span<const Label> octets);
 
  private:
   friend struct Inside;  // tests/unit/lut

@@ -16,13 +16,14 @@ Result<void> fits(const pair::Session& session, const SboxTables& tables, Way wa
   return tables.fits(session, wanted);
 }
 
-Substitute by(Dealer& dealer, SboxTables& tables) {
+Substitute by(PairDealer& dealer, SboxTables& tables) {
   return [&](std::span<Label> octets) { return tables.look_up(dealer, octets); };
 }
 
 }  // namespace
 
-Result<RoundKeys> RoundKeys::expand(Dealer& dealer, SboxTables& forward, const pair::Held& key) {
+Result<RoundKeys> RoundKeys::expand(PairDealer& dealer, SboxTables& forward,
+                                    const pair::Held& key) {
   auto octets = octets_of(dealer, key);
   if (!octets) return octets.error();
   if (octets->size() != 16 && octets->size() != 32)
@@ -42,7 +43,7 @@ class HeldAes {
   using Cipher = Result<Labels> (*)(const Substitute&, std::span<const Label>,
                                     std::span<const Label>);
 
-  static Result<pair::Held> run(Dealer& dealer, SboxTables& tables, Way way, BitsOut& out,
+  static Result<pair::Held> run(PairDealer& dealer, SboxTables& tables, Way way, BitsOut& out,
                                 const RoundKeys& keys, const pair::Held& text) {
     if (!dealer.session().is(keys.session_)) return fail("lut: round keys of another session");
     auto octets = octets_of(dealer, text);
@@ -60,12 +61,12 @@ class HeldAes {
   }
 };
 
-Result<pair::Held> seal_held(Dealer& dealer, SboxTables& forward, BitsOut& out,
+Result<pair::Held> seal_held(PairDealer& dealer, SboxTables& forward, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& message) {
   return HeldAes::run(dealer, forward, Way::kForward, out, keys, message);
 }
 
-Result<pair::Held> open_held(Dealer& dealer, SboxTables& inverse, BitsOut& out,
+Result<pair::Held> open_held(PairDealer& dealer, SboxTables& inverse, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& ciphertext) {
   return HeldAes::run(dealer, inverse, Way::kInverse, out, keys, ciphertext);
 }

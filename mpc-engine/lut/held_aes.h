@@ -27,7 +27,7 @@ namespace tkdc::lut {
 class RoundKeys {
  public:
   // Of 16 or 32 octets. `forward`: schedule_lookups() of them.
-  static Result<RoundKeys> expand(Dealer& dealer, SboxTables& forward, const pair::Held& key);
+  static Result<RoundKeys> expand(PairDealer& dealer, SboxTables& forward, const pair::Held& key);
   RoundKeys(RoundKeys&&) = default;
   RoundKeys& operator=(RoundKeys&&) = default;
   std::size_t octets() const { return labels_.size() * kLabelBytes; }  // of memory
@@ -42,9 +42,9 @@ class RoundKeys {
 };
 
 // What a text takes: cts_lookups() of tables that go its way, and its octets of masks.
-Result<pair::Held> seal_held(Dealer& dealer, SboxTables& forward, BitsOut& out,
+Result<pair::Held> seal_held(PairDealer& dealer, SboxTables& forward, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& message);
-Result<pair::Held> open_held(Dealer& dealer, SboxTables& inverse, BitsOut& out,
+Result<pair::Held> open_held(PairDealer& dealer, SboxTables& inverse, BitsOut& out,
                              const RoundKeys& keys, const pair::Held& ciphertext);
 
 }  // namespace tkdc::lut

@@ -61,12 +61,16 @@ inline Label part_of_delta(const pair::Deltas& deltas) {
 // The same for octets: octet 0 is 1 at the garbler and 0 at the evaluator.
 inline Label octet_part(const Label& part) { return {(part.low & ~0xfeull), part.high}; }
 
-inline Label label_of(const AuthBit& x, const Label& delta) {
-  const std::uint64_t own = x.own();
-  Label out = delta.where(own) ^ x.key ^ x.mac;
-  out.low ^= own;
+// `bits` are one own bit towards each of so many parties, `stride` apart.
+inline Label label_of(const AuthBit* bits, std::size_t parties, std::size_t stride,
+                      const Label& delta) {
+  const std::uint64_t own = bits->own();
+  Label out = delta.where(own);
+  for (std::size_t p = 0; p < parties; ++p) out = out ^ bits[p * stride].key ^ bits[p * stride].mac;
+  out.low = (out.low & ~std::uint64_t{1}) | own;
   return out;
 }
+inline Label label_of(const AuthBit& x, const Label& delta) { return label_of(&x, 1, 0, delta); }
 
 // The string of some bits.
 inline String string_of(std::span<const Label> bits) {

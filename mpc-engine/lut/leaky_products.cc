@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lut/coefficients.h"
 #include "lut/string_product.h"
 
 namespace tkdc::lut {
@@ -17,14 +18,81 @@ Label first_bits(const Label& label, std::size_t bits) {
   return {label.low & ((std::uint64_t{1} << bits) - 1), 0};
 }
 
+// What a piece of products takes towards one other party.
+class LeakyPeer {
+ public:
+  explicit LeakyPeer(pair::Session& session)
+      : session_(session), number_(session.next_number()), own_g_(seed(0, session.side())),
+        own_u_(seed(1, session.side())), peers_g_(seed(0, peer())), peers_u_(seed(1, peer())) {
+    for (Labels* rows : {&g_, &u_, &other_g_, &other_u_}) rows->resize(kRows);
+  }
+
+  // Masks a row of `v` under each bit's keys; adds their hashes to the sums.
+  Result<void> send(std::span<const AuthBit> bits, Shape shape, std::span<const String> v,
+                    Strings& sums) {
+    const std::size_t rows = bits.size(), octets = octets_of(shape.length);
+    const auto part = [&](Labels& of) { return std::span(of).first(rows); };
+    for (std::size_t k = 0; k < rows; ++k) {
+      g_[k] = bits[k].key;
+      other_g_[k] = bits[k].key ^ session_.delta();
+    }
+    own_u_.hash(part(g_), u_.data(), false);
+    own_u_.hash(part(other_g_), other_u_.data(), true);
+    own_g_.hash(part(g_), g_.data(), false);
+    own_g_.hash(part(other_g_), other_g_.data(), true);
+    message_.resize(rows * (kLabelBytes + octets));
+    std::uint8_t *g_to = message_.data(), *u_to = g_to + rows * kLabelBytes;
+    for (std::size_t k = 0; k < rows; ++k, g_to += kLabelBytes, u_to += octets) {
+      const String& row = v[k / shape.bits];
+      const Label g = g_[k] ^ other_g_[k] ^ row.mac,
+                  u = first_bits(u_[k] ^ other_u_[k] ^ row.value, shape.length);
+      std::memcpy(g_to, &g, kLabelBytes);
+      std::memcpy(u_to, &u, octets);
+      sums[k] = sums[k] ^ String { u_[k], g_[k] };
+    }
+    return session_.channel().write(message_);
+  }
+
+  // Adds what the peer's rows are for own bits.
+  Result<void> take(std::span<const AuthBit> bits, Shape shape, Strings& sums) {
+    const std::size_t rows = bits.size(), octets = octets_of(shape.length);
+    const auto part = std::span(other_g_).first(rows);
+    if (auto got = session_.channel().read(message_); !got) return got;
+    for (std::size_t k = 0; k < rows; ++k) other_g_[k] = bits[k].mac;
+    peers_u_.hash(part, other_u_.data(), true);
+    peers_g_.hash(part, other_g_.data(), true);
+    const std::uint8_t *g_at = message_.data(), *u_at = g_at + rows * kLabelBytes;
+    for (std::size_t k = 0; k < rows; ++k, g_at += kLabelBytes, u_at += octets) {
+      Label g, u;
+      std::memcpy(&g, g_at, kLabelBytes);
+      std::memcpy(&u, u_at, octets);
+      const std::uint64_t own = bits[k].own();
+      sums[k] = sums[k] ^ String { other_u_[k] ^ u.where(own), other_g_[k] ^ g.where(own) };
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t kPurpose = 17;
+  Side peer() const {
+    return session_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler;
+  }
+  ot::RowHash seed(std::uint64_t what, Side of) {
+    return {session_.seed_of(kPurpose + what, number_, of), garble::fastest_kernel()};
+  }
+
+  pair::Session& session_;
+  const std::uint64_t number_;
+  ot::RowHash own_g_, own_u_, peers_g_, peers_u_;
+  Labels g_, u_, other_g_, other_u_;
+  Bytes message_;
+};
+
 // A piece of products between what is sent and what is read.
 class LeakyRun {
  public:
-  LeakyRun(Dealer& dealer, Shape shape, Leaky& out)
-      : dealer_(dealer), shape_(shape), out_(out), number_(dealer.session().next_number()),
-        delta_(1, dealer.session().delta()), own_g_(seed(0, dealer.side())),
-        own_u_(seed(1, dealer.side())), peers_g_(seed(0, peer())), peers_u_(seed(1, peer())) {
-    for (Labels* rows : {&keys_g_, &keys_u_, &other_g_, &other_u_}) rows->resize(kRows);
+  LeakyRun(Dealer& dealer, Shape shape, Leaky& out) : dealer_(dealer), shape_(shape), out_(out) {
+    for (pair::Session* session : dealer.sessions()) peers_.emplace_back(*session);
   }
   ~LeakyRun() { garble::wipe_stack(); }
 
@@ -32,105 +100,56 @@ class LeakyRun {
     const std::size_t at_once = kRows / shape_.bits;
     for (std::size_t first = 0; first < out_.strings.size(); first += at_once) {
       const std::size_t count = std::min(at_once, out_.strings.size() - first);
-      auto done = draw(first, count);
-      if (done) done = send(first, count);
-      if (done) done = take(first, count);
-      if (!done) return done;
+      if (auto done = make(first, count); !done) return done;
     }
     return {};
   }
 
  private:
-  static constexpr std::uint64_t kPurpose = 17;
-  Side peer() const { return dealer_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler; }
-  ot::RowHash seed(std::uint64_t what, Side of) {
-    return {dealer_.session().seed_of(kPurpose + what, number_, of), garble::fastest_kernel()};
+  Result<void> make(std::size_t first, std::size_t count) {
+    if (auto done = draw(first, count); !done) return done;
+    const auto strings = std::span(out_.strings).subspan(first, count);
+    const std::size_t rows = count * shape_.bits;
+    const auto bits_of = [&](std::size_t p) {
+      return std::span<const AuthBit>(bits_).subspan(p * rows, rows);
+    };
+    sums_.assign(rows, String{});
+    for (std::size_t p = 0; p < peers_.size(); ++p)
+      if (auto sent = peers_[p].send(bits_of(p), shape_, strings, sums_); !sent)
+        return dealer_.end(p, sent.error().message);
+    for (std::size_t p = 0; p < peers_.size(); ++p)
+      if (auto taken = peers_[p].take(bits_of(p), shape_, sums_); !taken)
+        return dealer_.end(p, taken.error().message);
+    for (std::size_t k = 0; k < rows; ++k) {
+      const std::uint64_t own = bits_[k].own();
+      const String &v = strings[k / shape_.bits], &sum = sums_[k];
+      out_.products[first * shape_.bits + k] = {
+          first_bits(sum.value ^ v.value.where(own), shape_.length), sum.mac ^ v.mac.where(own)};
+    }
+    return {};
   }
 
   Result<void> draw(std::size_t first, std::size_t count) {
-    bits_.resize(count * shape_.bits);
+    const std::size_t rows = count * shape_.bits;
+    bits_.resize(peers_.size() * rows);
     if (auto drawn = dealer_.draw(std::span(bits_)); !drawn) return drawn;
     Labels labels(count * shape_.length);
     if (auto drawn = dealer_.draw(std::span(labels)); !drawn) return drawn;
     for (std::size_t k = 0; k < count; ++k)
       out_.strings[first + k] =
           string_of(std::span(labels).subspan(k * shape_.length, shape_.length));
-    for (std::size_t k = 0; k < bits_.size(); ++k)
-      out_.bits[first * shape_.bits + k] = label_of(bits_[k], delta_[0]);
-    return {};
-  }
-
-  Result<void> send(std::size_t first, std::size_t count) {
-    const std::size_t rows = count * shape_.bits, octets = octets_of(shape_.length);
-    const auto part = [&](Labels& of) { return std::span(of).first(rows); };
-    for (std::size_t k = 0; k < rows; ++k) {
-      keys_g_[k] = bits_[k].key;
-      other_g_[k] = bits_[k].key ^ delta_[0];
-    }
-    own_u_.hash(part(keys_g_), keys_u_.data(), false);
-    own_u_.hash(part(other_g_), other_u_.data(), true);
-    own_g_.hash(part(keys_g_), keys_g_.data(), false);
-    own_g_.hash(part(other_g_), other_g_.data(), true);
-    message_.resize(rows * (kLabelBytes + octets));
-    std::uint8_t* to = message_.data();
-    for (std::size_t k = 0; k < rows; ++k, to += kLabelBytes) {
-      const Label g = keys_g_[k] ^ other_g_[k] ^ out_.strings[first + k / shape_.bits].mac;
-      std::memcpy(to, &g, kLabelBytes);
-    }
-    for (std::size_t k = 0; k < rows; ++k, to += octets) {
-      const Label u = first_bits(
-          keys_u_[k] ^ other_u_[k] ^ out_.strings[first + k / shape_.bits].value, shape_.length);
-      std::memcpy(to, &u, octets);
-    }
-    auto sent = dealer_.session().channel().write(message_);
-    return sent ? sent : dealer_.session().end(sent.error().message);
-  }
-
-  Result<void> take(std::size_t first, std::size_t count) {
-    const std::size_t rows = count * shape_.bits, octets = octets_of(shape_.length);
-    const auto part = [&](Labels& of) { return std::span(of).first(rows); };
-    if (auto got = dealer_.session().channel().read(message_); !got)
-      return dealer_.session().end(got.error().message);
-    for (std::size_t k = 0; k < rows; ++k) other_g_[k] = bits_[k].mac;
-    peers_u_.hash(part(other_g_), other_u_.data(), true);
-    peers_g_.hash(part(other_g_), other_g_.data(), true);
-    const std::uint8_t *g_at = message_.data(), *u_at = g_at + rows * kLabelBytes;
-    for (std::size_t k = 0; k < rows; ++k, g_at += kLabelBytes, u_at += octets) {
-      Label g, u;
-      std::memcpy(&g, g_at, kLabelBytes);
-      std::memcpy(&u, u_at, octets);
-      const String& v = out_.strings[first + k / shape_.bits];
-      const std::uint64_t own = bits_[k].own();
-      out_.products[first * shape_.bits + k] = {
-          first_bits(keys_u_[k] ^ other_u_[k] ^ (v.value ^ u).where(own), shape_.length),
-          keys_g_[k] ^ other_g_[k] ^ (v.mac ^ g).where(own)};
-    }
+    for (std::size_t k = 0; k < rows; ++k)
+      out_.bits[first * shape_.bits + k] =
+          label_of(&bits_[k], peers_.size(), rows, dealer_.delta());
     return {};
   }
 
   Dealer& dealer_;
   const Shape shape_;
   Leaky& out_;
-  const std::uint64_t number_;
-  const Labels delta_;
-  ot::RowHash own_g_, own_u_, peers_g_, peers_u_;
+  std::vector<LeakyPeer> peers_;
   AuthBits bits_;
-  Labels keys_g_, keys_u_, other_g_, other_u_;
-  Bytes message_;
-};
-
-// Coefficients from coins: AES in counter mode.
-class Coefficients {
- public:
-  explicit Coefficients(const Label& coins) { garble::expand_keys(std::span(&coins, 1), keys_); }
-  void draw(std::span<Label> out) {
-    for (Label& one : out) one = {next_++, 0};
-    garble::fastest_kernel().permute(keys_, out);
-  }
-
- private:
-  garble::RoundKeys keys_;
-  std::uint64_t next_ = 0;
+  Strings sums_;
 };
 
 // Σ ψ_k of all products.
@@ -157,7 +176,7 @@ String folded(const Strings& products, const Label& coins) {
 
 // That each product's value is what its MAC says.
 Result<void> check_products(Dealer& dealer, const Strings& products) {
-  auto coins = dealer.session().coins();
+  auto coins = dealer.coins();
   if (!coins) return coins.error();
   Labels mask(128);
   if (auto drawn = dealer.draw(std::span(mask)); !drawn) return drawn;

@@ -28,7 +28,7 @@ struct Vector {
 
 class Demux {
  public:
-  Demux(Dealer& dealer, std::size_t count, std::uint64_t batch)
+  Demux(PairDealer& dealer, std::size_t count, std::uint64_t batch)
       : dealer_(dealer), count_(count), delta_(1, dealer.session().delta()),
         own_(dealer.session().seed_of(kPurpose, batch, dealer.side()), garble::fastest_kernel()),
         peers_(dealer.session().seed_of(kPurpose, batch, peer()), garble::fastest_kernel()),
@@ -110,7 +110,7 @@ class Demux {
     }
   }
 
-  Dealer& dealer_;
+  PairDealer& dealer_;
   const std::size_t count_;
   const Labels delta_;
   ot::RowHash own_, peers_;
@@ -122,7 +122,7 @@ class Demux {
 
 }  // namespace
 
-Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::size_t count) {
+Result<ShareTables> ShareTables::make(PairDealer& dealer, const Table& table, std::size_t count) {
   ShareTables out;
   out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
@@ -138,7 +138,7 @@ Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::s
   return out;
 }
 
-Result<void> ShareTables::look_up(Dealer& dealer, MutableByteSpan octets) {
+Result<void> ShareTables::look_up(PairDealer& dealer, MutableByteSpan octets) {
   auto taken = stock_.take(dealer.session(), octets.size());
   if (!taken) return taken.error();
   const std::size_t first = *taken;
@@ -154,7 +154,7 @@ Result<void> ShareTables::look_up(Dealer& dealer, MutableByteSpan octets) {
   return {};
 }
 
-Result<SecretVector> expand_key_shares(Dealer& dealer, ShareTables& tables, ByteSpan key) {
+Result<SecretVector> expand_key_shares(PairDealer& dealer, ShareTables& tables, ByteSpan key) {
   return schedule_of(
       SecretVector(key.begin(), key.end()),
       [&](MutableByteSpan octets) { return tables.look_up(dealer, octets); },
@@ -163,7 +163,7 @@ Result<SecretVector> expand_key_shares(Dealer& dealer, ShareTables& tables, Byte
       });
 }
 
-Result<void> encrypt_shares(Dealer& dealer, ShareTables& tables, ByteSpan round_keys,
+Result<void> encrypt_shares(PairDealer& dealer, ShareTables& tables, ByteSpan round_keys,
                             MutableByteSpan blocks) {
   if (auto fits = blocks_fit(round_keys.size(), blocks.size()); !fits) return fits;
   const std::size_t rounds = round_keys.size() / kBlockOctets - 1;

@@ -17,17 +17,18 @@
 #pragma once
 
 #include "lut/aes.h"
+#include "lut/pair_dealer.h"
 
 namespace tkdc::lut {
 
 class ShareTables {
  public:
   // `table` outlives them.
-  static Result<ShareTables> make(Dealer& dealer, const Table& table, std::size_t count);
+  static Result<ShareTables> make(PairDealer& dealer, const Table& table, std::size_t count);
 
   std::size_t left() const { return stock_.left(); }
   std::size_t octets() const { return masks_.size() + entries_.size(); }
-  Result<void> look_up(Dealer& dealer, MutableByteSpan octets);
+  Result<void> look_up(PairDealer& dealer, MutableByteSpan octets);
 
  private:
   friend struct Inside;  // tests/unit/lut
@@ -37,8 +38,8 @@ class ShareTables {
 };
 
 // Round keys, and blocks in place. Inputs and outputs are the parties' shares as they are.
-Result<SecretVector> expand_key_shares(Dealer& dealer, ShareTables& tables, ByteSpan key);
-Result<void> encrypt_shares(Dealer& dealer, ShareTables& tables, ByteSpan round_keys,
+Result<SecretVector> expand_key_shares(PairDealer& dealer, ShareTables& tables, ByteSpan key);
+Result<void> encrypt_shares(PairDealer& dealer, ShareTables& tables, ByteSpan round_keys,
                             MutableByteSpan blocks);
 
 }  // namespace tkdc::lut

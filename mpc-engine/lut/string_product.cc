@@ -246,7 +246,7 @@ Result<Labels> multiply(Dealer& dealer, Shape shape, std::span<const Label> q,
   const Plan plan = plan_products(count);
   auto leaky = leaky_products(dealer, shape, plan.products * plan.bucket);
   if (!leaky) return leaky.error();
-  auto seed = dealer.session().coins();  // after the check, when nobody can guess any more
+  auto seed = dealer.coins();  // after the check, when nobody can guess any more
   if (!seed) return seed.error();
   Labels out(count * shape.bits * shape.length);
   Combination combination(dealer, shape, *leaky, plan.bucket, *seed, q, p, out);

@@ -65,17 +65,20 @@ Label draw_delta(Side side) {
   return delta;
 }
 
-Session::Session(Channel& channel, Side side, std::shared_ptr<Steps> steps)
-    : channel_(channel), steps_(std::move(steps)), deltas_{side, draw_delta(side)} {}
+Session::Session(Channel& channel, Side side, std::shared_ptr<Steps> steps, const Label& delta)
+    : channel_(channel), steps_(std::move(steps)), deltas_{side, delta} {}
 
 Session::~Session() { garble::wipe_stack(); }  // copies of Δ
 
 Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options,
-                                                 EndedBy* ended_by, std::shared_ptr<Steps> steps) {
+                                                 EndedBy* ended_by, std::shared_ptr<Steps> steps,
+                                                 const Label* delta) {
   if (ended_by != nullptr) *ended_by = EndedBy::kNothing;
   if (!options.checked) return fail("pair: its OTs have to be checked");
-  std::unique_ptr<Session> session(new Session(channel, side, std::move(steps)));
+  if (delta != nullptr && delta->colour() == 0) return fail("pair: a Δ whose bit 0 is not 1");
+  std::unique_ptr<Session> session(
+      new Session(channel, side, std::move(steps), delta != nullptr ? *delta : draw_delta(side)));
   if (auto done = session->set_up(context, options); !done) {
     const Error error = session->end("setup: " + done.error().message);
     if (ended_by != nullptr) *ended_by = session->ended_by();
@@ -176,9 +179,18 @@ Result<void> Session::set_up(ByteSpan context, const ot::ExtensionOptions& optio
 }
 
 Expected& Session::expected() {
-  if (!expected_)
-    expected_ = std::make_unique<Expected>(seed_of(kExpected, next_number(), Side::kGarbler));
+  if (!expected_) {
+    expected_digest_ =
+        std::make_unique<LabelDigest>(seed_of(kExpected, next_number(), Side::kGarbler));
+    expected_ = std::make_unique<Expected>(
+        [digest = expected_digest_.get()](std::span<Label> some) { digest->add(some); });
+  }
   return *expected_;
+}
+
+Label Session::take_expected() {
+  expected().use_all();
+  return expected_digest_->take();
 }
 
 Error Session::end(const std::string& why, EndedBy by) {

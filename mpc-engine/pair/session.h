@@ -15,10 +15,12 @@
 // the evaluator nothing (Verdict).
 //
 // Everything dies at the first check that fails: later calls fail too, and Δ is never used again.
-// A Δ lives in one session. Calls block; one thread. Secret: Δ, bits, MACs, keys.
+// A Δ lives in one session, or in those of a party with several others
+// (lut/multi_dealer.h), which end together. Calls block; one thread. Secret: Δ, bits, MACs, keys.
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "garble/wiped_memory.h"
 #include "ot/random_ot.h"
@@ -47,28 +49,22 @@ class LabelDigest {
   Label sum_;
 };
 
-// Labels of which both parties have the same if all that was opened is right, until somebody
-// compares them. A session has one account of them, so that no comparison leaves any out.
+// Labels that are right or wrong together, until somebody compares them: they are used as soon as
+// many wait.
 class Expected {
  public:
-  explicit Expected(const Label& seed) : digest_(seed), labels_(kAtOnce) {}
+  // May overwrite them.
+  using Use = std::function<void(std::span<Label>)>;
+  explicit Expected(Use use) : use_(std::move(use)), labels_(kAtOnce) {}
   void add(const Label& label) {
     labels_[waiting_++] = label;
-    if (waiting_ == kAtOnce) hash();
+    if (waiting_ == kAtOnce) use_all();
   }
-  // The digest of all since the last one.
-  Label take() {
-    hash();
-    return digest_.take();
-  }
+  void use_all() { use_(std::span(labels_).first(std::exchange(waiting_, 0))); }
 
  private:
   static constexpr std::size_t kAtOnce = 512;
-  void hash() {
-    digest_.add(std::span(labels_).first(waiting_));
-    waiting_ = 0;
-  }
-  LabelDigest digest_;
+  const Use use_;
   Labels labels_;
   std::size_t waiting_ = 0;
 };
@@ -90,11 +86,14 @@ class Session {
  public:
   // `context` names installation, both parties, what the session is for and its number: equal at
   // both, and never that of another session. Error: also options whose OTs are not checked;
-  // `ended_by`, if there is one, says what ended the setup.
+  // `ended_by`, if there is one, says what ended the setup. `delta`: null draws one. A party that
+  // has sessions with several others gives them the same, new after each setup that failed; they
+  // are not for garbling, where bit 1 says whose it is. Error also: its bit 0 is not 1.
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {},
                                                  EndedBy* ended_by = nullptr,
-                                                 std::shared_ptr<Steps> steps = nullptr);
+                                                 std::shared_ptr<Steps> steps = nullptr,
+                                                 const Label* delta = nullptr);
   Session(const Session&) = delete;
   ~Session();
 
@@ -131,8 +130,11 @@ class Session {
   // Whether both say the same of what they are about to do; public, and false ends nothing.
   Result<bool> alike(const Digest& own);
 
-  // Its account; both ask for it first at the same point.
+  // Its account of labels of which both parties have the same if all that was opened is right: one,
+  // so that no comparison leaves any out. Both ask for it first at the same point.
   Expected& expected();
+  // The digest of all since the last one.
+  Label take_expected();
 
   // A number that this session has not given before, the same at both: of a batch, of a use.
   std::uint64_t next_number() { return next_number_++; }
@@ -168,7 +170,7 @@ class Session {
   static bool is_same(const Label& a, const Label& b);  // of what is public
 
  private:
-  Session(Channel& channel, Side side, std::shared_ptr<Steps> steps);
+  Session(Channel& channel, Side side, std::shared_ptr<Steps> steps, const Label& delta);
   Result<void> exchange_seeds();
   Result<Digest> swap_as_garbler(const Digest& own, Verdict verdict);
   Result<Digest> swap_as_evaluator(const Digest& own, bool must_be_equal);
@@ -183,6 +185,7 @@ class Session {
   std::unique_ptr<ot::ExtensionSender> sender_;      // of keys of the peer's bits
   std::unique_ptr<ot::ExtensionReceiver> receiver_;  // of MACs of own bits
   std::unique_ptr<LabelDigest> told_, heard_;
+  std::unique_ptr<LabelDigest> expected_digest_;
   std::unique_ptr<Expected> expected_;
   AuthBits scratch_;
   std::uint64_t next_number_ = 1, drawn_ = 0;

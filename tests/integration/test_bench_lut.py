@@ -9,6 +9,10 @@ import pytest
 from tests.support.realm import default_bin
 
 
+# Of a batch: two checks, of a digest, coins, a masked sum and its opening each.
+CHECKS_OF_SEVERAL = 2 * (32 + 112 + (16 + 128 * 16) + 112)
+
+
 def bench(*arguments):
     return subprocess.run([str(default_bin() / "tkdc"), "bench", "lut", *arguments],
                           capture_output=True, text=True, timeout=300)
@@ -42,8 +46,25 @@ def test_what_it_measures_is_right(mode, security, threads, rounds, online):
     assert (report["statistical_security_bits"] >= 56) == (security == "malicious")
 
 
+# Each party sends each octet to each other one.
+@pytest.mark.parametrize(("mode", "parties", "opened"), [
+    ("AES-LT", 3, 16 + 160 + 16), ("AES-LT", 5, 16 + 160 + 16), ("3DES-LT", 3, 8 + 384 + 8),
+])
+def test_several_parties(mode, parties, opened):
+    done = bench("--mode", mode, "--parties", str(parties), "--blocks", "8", "--batch", "4",
+                 "--singles", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["checked"]
+    assert (report["mode"], report["parties"]) == (mode, parties)
+    links = parties * (parties - 1)
+    assert report["online_octets_per_block"] == links * (opened + CHECKS_OF_SEVERAL / 4)
+    assert report["statistical_security_bits"] >= 56
+
+
 @pytest.mark.parametrize("arguments", [
-    ("--mode", "AES-T16", "--security", "semi-honest"), ("--parties", "3"),
+    ("--mode", "AES-T16", "--security", "semi-honest"),
+    ("--parties", "3", "--security", "semi-honest"),
     ("--mode", "3DES-LT", "--security", "semi-honest"),
 ])
 def test_what_is_not_built_is_refused_by_name(arguments):

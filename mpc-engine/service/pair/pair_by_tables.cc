@@ -37,7 +37,7 @@ class ByTables {
     return at_work_.session.stands() ? at_work_.session.end(why.message, pair::EndedBy::kState)
                                      : why;
   }
-  lut::Dealer& dealer() const { return at_work_.tables.dealer(); }
+  lut::PairDealer& dealer() const { return at_work_.tables.dealer(); }
 
   Result<pair::EnteredDeal> enter() {
     const auto draw = [&](std::span<pair::AuthBit> bits) { return dealer().draw(bits); };

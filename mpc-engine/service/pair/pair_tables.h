@@ -11,6 +11,7 @@
 
 #include <optional>
 
+#include "lut/pair_dealer.h"
 #include "lut/table_queue.h"
 
 namespace tkdc {
@@ -48,7 +49,7 @@ class PairTables {
   Result<void> step(Way way);
 
   // Where there are some.
-  lut::Dealer& dealer() { return *dealer_; }
+  lut::PairDealer& dealer() { return *dealer_; }
   lut::TableQueue& of(Way way) { return queues_[static_cast<std::size_t>(way)]; }
 
  private:
@@ -56,7 +57,7 @@ class PairTables {
 
   pair::Session& session_;
   const std::size_t most_bytes_;
-  std::optional<lut::Dealer> dealer_;
+  std::optional<lut::PairDealer> dealer_;
   lut::TableQueue queues_[2];
 };
 

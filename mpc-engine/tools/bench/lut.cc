@@ -29,13 +29,13 @@ Result<void> fits(const LutRun& run) {
   struct sysinfo machine {};
   if (sysinfo(&machine) != 0) return {};
   const double there = static_cast<double>(machine.freeram + machine.bufferram) * machine.mem_unit,
-               needed = 2.0 *
+               needed = static_cast<double>(run.parties) *
                         static_cast<double>(run.threads * run.batch * run.mode.octets_while_making);
   if (needed <= there) return {};
   const auto mib = [](double octets) { return std::to_string(std::lround(octets / (1 << 20))); };
   return fail("bench: batches of " + std::to_string(run.batch) + " blocks in " +
               std::to_string(run.threads) + " threads take " + mib(needed) +
-              " MiB at both parties, and " + mib(there) +
+              " MiB at all parties, and " + mib(there) +
               " MiB are free: take fewer by --batch or --threads");
 }
 
@@ -43,6 +43,7 @@ Result<nlohmann::json> measure(const LutArguments& arguments) {
   auto mode = find_lut_mode(arguments.mode, arguments.security == "malicious", arguments.parties);
   if (!mode) return mode.error();
   LutRun run{*mode};
+  run.parties = arguments.parties;
   run.threads = arguments.threads;
   run.blocks = (arguments.blocks + run.threads - 1) / run.threads;
   run.batch = std::min(arguments.batch, run.blocks);
@@ -101,7 +102,7 @@ void print_lut(const nlohmann::json& report) {
   std::cout << std::setprecision(3);
   line("latency_ms", "one block, ms");
   std::cout << std::setprecision(0);
-  line("memory_octets_per_block", "octets kept for a block, both");
+  line("memory_octets_per_block", "octets kept for a block, all");
   std::cout << std::setprecision(1);
   line("statistical_security_bits", "statistical security, bits");
 }
@@ -131,12 +132,13 @@ void print_constants() {
 
 void add_lut(CLI::App& bench, int& exit_status) {
   auto arguments = std::make_shared<LutArguments>();
-  CLI::App* command = bench.add_subcommand("lut", "block ciphers by lookup tables, two processes");
+  CLI::App* command =
+      bench.add_subcommand("lut", "block ciphers by lookup tables, two to five processes");
   command->add_option("--mode", arguments->mode, "AES-LT, AES-BD, AES-RP, AES-T16, 3DES-LT, …")
       ->check(CLI::IsMember(lut_mode_names()));
   command->add_option("--security", arguments->security, "malicious or semi-honest")
       ->check(CLI::IsMember({"malicious", "semi-honest"}));
-  command->add_option("--parties", arguments->parties, "2 to 5; two are built")
+  command->add_option("--parties", arguments->parties, "2 to 5; more than two: malicious")
       ->check(CLI::Range(2, 5));
   command->add_option("--threads", arguments->threads, "of each party, a session each")
       ->check(CLI::Range(1, 64));

@@ -138,7 +138,7 @@ class DesMode final : public LutMode {
 
 class SharedTables final : public LutMode {
  public:
-  explicit SharedTables(lut::Dealer& dealer) : dealer_(dealer) {}
+  explicit SharedTables(lut::PairDealer& dealer) : dealer_(dealer) {}
 
   Result<void> set_key(ByteSpan shares) override {
     auto tables = lut::ShareTables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kAes.key));
@@ -164,7 +164,7 @@ class SharedTables final : public LutMode {
   }
 
  private:
-  lut::Dealer& dealer_;
+  lut::PairDealer& dealer_;
   std::optional<lut::ShareTables> tables_;
   SecretVector keys_;
 };
@@ -172,6 +172,9 @@ class SharedTables final : public LutMode {
 template <class Mode>
 std::unique_ptr<LutMode> made(lut::Dealer& dealer) {
   return std::make_unique<Mode>(dealer);
+}
+std::unique_ptr<LutMode> made_for_two(lut::Dealer& dealer) {
+  return std::make_unique<SharedTables>(dynamic_cast<lut::PairDealer&>(dealer));
 }
 
 // Octets at a party while a block's are made: `labels` kept of each lookup, four times over.
@@ -198,7 +201,7 @@ const std::vector<LutModeInfo>& built() {
        made<DesMode<lut::DesByPolynomials>>},
       {"3DES-Raw", kDes, true, false, 138, making(kSix, kTriple * lut::DesByCircuit::kAnds),
        lut::kSessionBound, made<DesMode<lut::DesByCircuit>>},
-      {"AES-LT", kAes, false, false, 10, 2 * kLookups * lut::kPlaces, 0, made<SharedTables>},
+      {"AES-LT", kAes, false, false, 10, 2 * kLookups * lut::kPlaces, 0, made_for_two},
   };
   return all;
 }
@@ -214,12 +217,14 @@ const std::vector<std::string>& lut_mode_names() {
 Result<LutModeInfo> find_lut_mode(const std::string& name, bool malicious, unsigned parties) {
   std::string there;
   for (const LutModeInfo& one : built()) {
-    if (parties == 2 && one.name == name && one.malicious == malicious) return one;
+    // Without MACs there are but two.
+    if (parties > 2 && !one.malicious) continue;
+    if (one.name == name && one.malicious == malicious) return one;
     there += std::string(there.empty() ? "" : ", ") + one.name +
              (one.malicious ? " malicious" : " semi-honest");
   }
-  return fail("bench: " + name + (malicious ? ", malicious" : ", semi-honest") + " between " +
-              std::to_string(parties) + " parties is not built; what is, between two: " + there);
+  return fail("bench: " + name + (malicious ? ", malicious" : ", semi-honest") + " among " +
+              std::to_string(parties) + " parties is not built; what is: " + there);
 }
 
 }  // namespace tkdc::bench

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "lut/multi_dealer.h"
+#include "lut/pair_dealer.h"
 #include "tools/bench/stopwatch.h"
 
 namespace tkdc::bench {
@@ -15,26 +17,27 @@ namespace {
 
 using lut::Side;
 
-// Shares of inputs: whatever they are, both processes know them.
-Bytes shares_of(int party, std::size_t first, std::size_t count) {
+// Shares of inputs: whatever they are, all processes know them.
+Bytes shares_of(std::size_t party, std::size_t first, std::size_t count) {
   Bytes out(count);
   for (std::size_t k = 0; k < count; ++k)
-    out[k] =
-        static_cast<std::uint8_t>((first + k) * (party == 0 ? 31 : 17) >> (party == 0 ? 0 : 3));
+    out[k] = static_cast<std::uint8_t>((first + k) * (31 - 14 * party) >> 3 * party);
   return out;
 }
 
-Bytes clear(std::size_t first, std::size_t count) {
-  Bytes out = shares_of(0, first, count);
-  const Bytes other = shares_of(1, first, count);
-  for (std::size_t k = 0; k < count; ++k) out[k] ^= other[k];
+Bytes clear(std::size_t parties, std::size_t first, std::size_t count) {
+  Bytes out(count);
+  for (std::size_t party = 0; party < parties; ++party) {
+    const Bytes share = shares_of(party, first, count);
+    for (std::size_t k = 0; k < count; ++k) out[k] ^= share[k];
+  }
   return out;
 }
 
 constexpr std::size_t kKeyAt = 12'345;
 
-bool is_right(const BlockCipher& cipher, std::size_t first, ByteSpan got) {
-  const Bytes key = clear(kKeyAt, cipher.key), block = clear(first, cipher.block);
+bool is_right(const BlockCipher& cipher, std::size_t parties, std::size_t first, ByteSpan got) {
+  const Bytes key = clear(parties, kKeyAt, cipher.key), block = clear(parties, first, cipher.block);
   Bytes expected(2 * cipher.block);
   int octets = 0;
   EVP_CIPHER* const known = EVP_CIPHER_fetch(nullptr, cipher.name, nullptr);
@@ -51,7 +54,7 @@ bool is_right(const BlockCipher& cipher, std::size_t first, ByteSpan got) {
 // One party's part in one thread.
 class LutSide {
  public:
-  LutSide(const LutRun& run, int party, bool first, lut::Dealer& dealer)
+  LutSide(const LutRun& run, std::size_t party, bool first, lut::Dealer& dealer)
       : run_(run), party_(party), first_(first), dealer_(dealer), mode_(run.mode.make(dealer)) {}
 
   Result<nlohmann::json> measure() {
@@ -84,18 +87,24 @@ class LutSide {
   }
 
  private:
-  // Both begin together.
+  // All begin together.
   template <class Body>
   Result<void> phase(Body body, double& wall_s, double& cpu_s, std::uint64_t& sent) {
     std::uint8_t octet = 0;
     if (auto met = dealer_.exchange({&octet, 1}); !met) return met;
-    const std::uint64_t before = dealer_.session().channel().sent();
+    const std::uint64_t before = sent_so_far();
     const Stopwatch watch;
     auto done = body();
     wall_s += watch.wall_s();
     cpu_s += watch.cpu_s();
-    sent += dealer_.session().channel().sent() - before;
+    sent += sent_so_far() - before;
     return done;
+  }
+
+  std::uint64_t sent_so_far() const {
+    std::uint64_t sent = 0;
+    for (pair::Session* one : dealer_.sessions()) sent += one->channel().sent();
+    return sent;
   }
 
   Result<void> online(std::size_t blocks, double& wall_s, double& cpu_s, std::uint64_t& sent) {
@@ -106,8 +115,8 @@ class LutSide {
     auto done = phase([&] { return mode_->encrypt(states); }, wall_s, cpu_s, sent);
     if (!done) return done;
     const std::size_t last = (blocks - 1) * cipher.block;
-    if (!is_right(cipher, at, ByteSpan(states).first(cipher.block)) ||
-        !is_right(cipher, at + last, ByteSpan(states).subspan(last)))
+    if (!is_right(cipher, run_.parties, at, ByteSpan(states).first(cipher.block)) ||
+        !is_right(cipher, run_.parties, at + last, ByteSpan(states).subspan(last)))
       return fail("bench: a block is not what OpenSSL has for it");
     return {};
   }
@@ -138,7 +147,7 @@ class LutSide {
   }
 
   const LutRun& run_;
-  const int party_;
+  const std::size_t party_;
   const bool first_;
   lut::Dealer& dealer_;
   const std::unique_ptr<LutMode> mode_;
@@ -147,20 +156,55 @@ class LutSide {
   Stopwatch since_told_;
 };
 
-Result<nlohmann::json> run_lane(const LutRun& run, int party, std::size_t lane, BulkWriter& out,
-                                BulkReader& in) {
-  ot::Channel channel(out, in, kPatienceMs);
+// Sessions with the others, which have one Δ of this party's.
+Result<std::vector<std::unique_ptr<pair::Session>>> sessions_of(
+    std::size_t party, std::size_t lane, std::vector<ot::Channel>& channels) {
+  std::vector<std::unique_ptr<pair::Session>> out;
+  const lut::Labels delta(1, pair::draw_delta(party == 0 ? Side::kGarbler : Side::kEvaluator));
+  for (std::size_t k = 0; k < channels.size(); ++k) {
+    const std::size_t other = k < party ? k : k + 1;
+    const Bytes context = {'b',
+                           'e',
+                           'n',
+                           'c',
+                           'h',
+                           static_cast<std::uint8_t>(lane),
+                           static_cast<std::uint8_t>(std::min(party, other)),
+                           static_cast<std::uint8_t>(std::max(party, other))};
+    auto session =
+        pair::Session::create(channels[k], party < other ? Side::kGarbler : Side::kEvaluator,
+                              context, {}, nullptr, nullptr, delta.data());
+    if (!session) return session.error();
+    out.push_back(std::move(*session));
+  }
+  return out;
+}
+
+Result<std::unique_ptr<lut::Dealer>> dealer_among(
+    std::size_t party, const std::vector<std::unique_ptr<pair::Session>>& sessions) {
+  if (sessions.size() == 1) return std::unique_ptr<lut::Dealer>(new lut::PairDealer(*sessions[0]));
+  std::vector<pair::Session*> all;
+  for (const auto& one : sessions) all.push_back(one.get());
+  auto dealer = lut::MultiDealer::create(std::move(all), party);
+  if (!dealer) return dealer.error();
+  return std::unique_ptr<lut::Dealer>(std::move(*dealer));
+}
+
+Result<nlohmann::json> run_lane(const LutRun& run, std::size_t party, std::size_t lane,
+                                std::span<const Duplex> others) {
+  std::vector<ot::Channel> channels;
+  for (const Duplex& one : others) channels.emplace_back(*one.out, *one.in, kPatienceMs);
   const Stopwatch setup;
-  const Bytes context = {'b', 'e', 'n', 'c', 'h', static_cast<std::uint8_t>(lane)};
-  auto session =
-      pair::Session::create(channel, party == 0 ? Side::kGarbler : Side::kEvaluator, context);
-  if (!session) return session.error();
+  auto sessions = sessions_of(party, lane, channels);
+  if (!sessions) return sessions.error();
+  auto dealer = dealer_among(party, *sessions);
+  if (!dealer) return dealer.error();
   const double setup_s = setup.wall_s();
-  lut::Dealer dealer(**session);
-  LutSide side(run, party, lane == 0, dealer);
+  LutSide side(run, party, lane == 0, **dealer);
   auto report = side.measure();
   if (report) (*report)["setup_s"] = setup_s;
-  return finished(std::move(report), out, in);
+  for (const Duplex& one : others) report = finished(std::move(report), *one.out, *one.in);
+  return report;
 }
 
 }  // namespace
@@ -168,36 +212,39 @@ Result<nlohmann::json> run_lane(const LutRun& run, int party, std::size_t lane, 
 Result<LutFigures> measure_lut(const LutRun& run) {
   StreamPair pair;
   pair.options.ring_bytes = std::size_t{2} << 20;
-  const auto party = [&](int p) -> DuplexLane {
-    return [&run, p](std::size_t lane, BulkWriter& out, BulkReader& in) {
-      return run_lane(run, p, lane, out, in);
-    };
-  };
-  auto report = run_duplex_lanes(pair, run.threads, party(0), party(1));
+  std::vector<MeshLane> parties;
+  for (std::size_t p = 0; p < run.parties; ++p)
+    parties.push_back([&run, p](std::size_t lane, std::span<const Duplex> others) {
+      return run_lane(run, p, lane, others);
+    });
+  auto report = run_mesh_lanes(pair, run.threads, parties);
   if (!report) return report.error();
   LutFigures out;
   const double blocks = static_cast<double>(run.blocks),
                all = blocks * static_cast<double>(run.threads);
   for (std::size_t lane = 0; lane < run.threads; ++lane) {
-    const auto &first = (*report)["first"][lane], &second = (*report)["second"][lane];
-    const auto longer = [&](const char* name) {
-      return std::max(first[name].get<double>(), second[name].get<double>());
+    const auto longest = [&](const char* name) {
+      double figure = 0;
+      for (const auto& party : *report) figure = std::max(figure, party[lane][name].get<double>());
+      return figure;
     };
-    const auto both = [&](const char* name) {
-      return first[name].get<double>() + second[name].get<double>();
+    const auto all_of = [&](const char* name) {
+      double figure = 0;
+      for (const auto& party : *report) figure += party[lane][name].get<double>();
+      return figure;
     };
-    out.setup_ms = std::max(out.setup_ms, 1e3 * longer("setup_s"));
-    out.ahead_per_s += blocks / longer("ahead_s");
-    out.online_per_s += blocks / longer("online_s");
+    out.setup_ms = std::max(out.setup_ms, 1e3 * longest("setup_s"));
+    out.ahead_per_s += blocks / longest("ahead_s");
+    out.online_per_s += blocks / longest("online_s");
     if (run.unexpanded > 0)
-      out.unexpanded_per_s += static_cast<double>(run.unexpanded) / longer("unexpanded_s");
+      out.unexpanded_per_s += static_cast<double>(run.unexpanded) / longest("unexpanded_s");
     // Of the whole process, so only of one thread what it took.
-    out.ahead_cpu_us += 1e6 * both("ahead_cpu_s") / all / static_cast<double>(run.threads);
-    out.online_cpu_us += 1e6 * both("online_cpu_s") / all / static_cast<double>(run.threads);
-    out.ahead_octets += both("ahead_sent") / all;
-    out.online_octets += both("online_sent") / all;
-    out.kept_octets += both("kept") / all;
-    out.latency_ms = std::max(out.latency_ms, longer("latency_ms"));
+    out.ahead_cpu_us += 1e6 * all_of("ahead_cpu_s") / all / static_cast<double>(run.threads);
+    out.online_cpu_us += 1e6 * all_of("online_cpu_s") / all / static_cast<double>(run.threads);
+    out.ahead_octets += all_of("ahead_sent") / all;
+    out.online_octets += all_of("online_sent") / all;
+    out.kept_octets += all_of("kept") / all;
+    out.latency_ms = std::max(out.latency_ms, longest("latency_ms"));
   }
   return out;
 }

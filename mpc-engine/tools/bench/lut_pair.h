@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tkdc bench lut, between two processes: in each of some threads a session of its own; blocks by
-// the batch, ahead and then online; then single blocks. Of each batch the first and last block are
-// compared with OpenSSL.
+// tkdc bench lut, between two processes or more: in each of some threads sessions of its own;
+// blocks by the batch, ahead and then online; then single blocks. Of each batch the first and last
+// block are compared with OpenSSL.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,6 +13,7 @@ namespace tkdc::bench {
 
 struct LutRun {
   LutModeInfo mode;
+  std::size_t parties = 2;
   std::size_t threads = 1;
   std::size_t blocks = 0;      // of each thread
   std::size_t batch = 0;       // of them together
@@ -24,9 +25,9 @@ struct LutRun {
 struct LutFigures {
   double setup_ms = 0;
   double ahead_per_s = 0, online_per_s = 0, unexpanded_per_s = 0;
-  double ahead_cpu_us = 0, online_cpu_us = 0;  // a block, both processes with their threads
-  double ahead_octets = 0, online_octets = 0;  // a block, both directions
-  double kept_octets = 0;                      // a block, both parties
+  double ahead_cpu_us = 0, online_cpu_us = 0;  // a block, all processes with their threads
+  double ahead_octets = 0, online_octets = 0;  // a block, all directions
+  double kept_octets = 0;                      // a block, all parties
   double latency_ms = 0;                       // the median of single blocks
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/stream_pair.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -68,8 +69,16 @@ nlohmann::json or_error(const Result<nlohmann::json>& report) {
   return report ? *report : nlohmann::json{{"error", report.error().message}};
 }
 
-// What a process does with its ends of the connections, in the order in which they were made.
-using Role = std::function<Result<nlohmann::json>(std::vector<PairEnd>)>;
+// A process's ends towards another one, in the order in which they were made.
+struct Ends {
+  bool dialled = false;
+  std::vector<PairEnd> ends;
+};
+// What a process does with its ends towards the others, in the order of their numbers.
+struct Role {
+  const char* name;
+  std::function<Result<nlohmann::json>(std::vector<Ends>)> run;
+};
 
 Result<std::vector<UniqueFd>> dial(const std::string& address, std::size_t connections) {
   std::vector<UniqueFd> sockets;
@@ -130,37 +139,97 @@ std::string end_of(int status) {
   return "ended with " + std::to_string(WEXITSTATUS(status)) + " and no report";
 }
 
-// `here` in this process, `there` in a child.
-Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, const Role& here,
-                                const char* there_name, const Role& there) {
-  auto mine = make_certificate("tkdc bench writer"), others = make_certificate("tkdc bench reader");
-  if (!mine || !others) return fail("bench: no certificates");
-  auto listening = listen_on("127.0.0.1:0");
-  if (!listening) return listening.error();
-  auto port = local_port(listening->get());
-  if (!port) return port.error();
-  int pipe_fds[2];
-  if (::pipe(pipe_fds) != 0) return fail("bench: no pipe");
-  UniqueFd from_child(pipe_fds[0]), to_parent(pipe_fds[1]);
-  const pid_t child = fork();
-  if (child < 0) return fail("bench: cannot fork");
-  if (child == 0)
-    report_and_exit(
-        to_parent,
-        or_error(there(ends_of(accept_all(*listening, connections), *others, mine->sha256))));
-  to_parent = UniqueFd();
-  nlohmann::json out;
-  auto sockets = dial("127.0.0.1:" + std::to_string(*port), connections);
-  out[here_name] = or_error(sockets ? here(ends_of(std::move(*sockets), *mine, others->sha256))
-                                    : sockets.error());
-  const std::string said = read_report(from_child);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+// All processes have a connection to each other: who has the smaller number dials.
+class Processes {
+ public:
+  Processes(std::size_t connections, const std::vector<Role>& roles)
+      : connections_(connections), roles_(roles) {}
+
+  Result<void> prepare() {
+    for (const Role& role : roles_) {
+      auto certificate = make_certificate(std::string("tkdc bench ") + role.name);
+      if (!certificate) return certificate.error();
+      certificates_.push_back(std::move(*certificate));
+      // One for each that dials.
+      std::vector<UniqueFd>& listening = listening_.emplace_back();
+      for (std::size_t from = 0; from + 1 < listening_.size(); ++from) {
+        auto socket = listen_on("127.0.0.1:0");
+        if (!socket) return socket.error();
+        listening.push_back(std::move(*socket));
+      }
+    }
+    return {};
   }
-  out[there_name] = nlohmann::json::parse(said, nullptr, false);
-  if (out[there_name].is_discarded()) return fail("bench: the other process " + end_of(status));
-  for (const char* end : {here_name, there_name})
-    if (out[end].contains("error")) return fail(out[end]["error"].get<std::string>());
+
+  nlohmann::json run(std::size_t own) {
+    std::vector<Ends> others;
+    for (std::size_t other = 0; other < roles_.size(); ++other) {
+      if (other == own) continue;
+      auto ends = ends_towards(own, other);
+      if (!ends) return or_error(ends.error());
+      others.push_back(std::move(*ends));
+    }
+    return or_error(roles_[own].run(std::move(others)));
+  }
+
+ private:
+  Result<Ends> ends_towards(std::size_t own, std::size_t other) {
+    const bool dialled = own < other;
+    std::vector<UniqueFd> sockets;
+    if (dialled) {
+      auto port = local_port(listening_[other][own].get());
+      if (!port) return port.error();
+      auto all = dial("127.0.0.1:" + std::to_string(*port), connections_);
+      if (!all) return all.error();
+      sockets = std::move(*all);
+    } else {
+      sockets = accept_all(listening_[own][other], connections_);
+    }
+    return Ends{dialled,
+                ends_of(std::move(sockets), certificates_[own], certificates_[other].sha256)};
+  }
+
+  const std::size_t connections_;
+  const std::vector<Role>& roles_;
+  std::vector<Certificate> certificates_;
+  std::vector<std::vector<UniqueFd>> listening_;
+};
+
+struct Child {
+  pid_t pid = -1;
+  UniqueFd report;
+};
+
+// The first in this process, each other one in a child: what each reports, by its name.
+Result<nlohmann::json> run_all(std::size_t connections, const std::vector<Role>& roles) {
+  Processes processes(connections, roles);
+  if (auto ready = processes.prepare(); !ready) return ready.error();
+  std::vector<Child> children;
+  for (std::size_t own = 1; own < roles.size(); ++own) {
+    int pipe_fds[2];
+    if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return fail("bench: no pipe");
+    UniqueFd from_child(pipe_fds[0]);
+    const UniqueFd to_parent(pipe_fds[1]);
+    const pid_t pid = fork();
+    if (pid < 0) return fail("bench: cannot fork");
+    if (pid == 0) report_and_exit(to_parent, processes.run(own));
+    children.push_back({pid, std::move(from_child)});
+  }
+  nlohmann::json out;
+  out[roles[0].name] = processes.run(0);
+  Result<void> ended;
+  for (std::size_t k = 0; k < children.size(); ++k) {
+    const std::string said = read_report(children[k].report);
+    int status = 0;
+    while (::waitpid(children[k].pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    nlohmann::json& report = out[roles[k + 1].name];
+    report = nlohmann::json::parse(said, nullptr, false);
+    if (report.is_discarded()) ended = fail("bench: the other process " + end_of(status));
+  }
+  if (!ended) return ended.error();
+  for (const Role& role : roles)
+    if (out[role.name].contains("error")) return fail(out[role.name]["error"].get<std::string>());
   return out;
 }
 
@@ -169,17 +238,15 @@ Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, 
 Result<nlohmann::json> run_stream_pair(
     const StreamPair& pair, const std::function<Result<nlohmann::json>(BulkWriter&)>& write,
     const std::function<Result<nlohmann::json>(BulkReader&)>& read) {
-  return run_both(
-      1, "writer",
-      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
-        auto writer = make_writer(pair, std::move(ends[0]));
-        return writer ? write(**writer) : writer.error();
-      },
-      "reader",
-      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
-        auto reader = make_reader(pair, std::move(ends[0]));
-        return reader ? read(**reader) : reader.error();
-      });
+  const Role writes{"writer", [&](std::vector<Ends> others) -> Result<nlohmann::json> {
+                      auto writer = make_writer(pair, std::move(others[0].ends[0]));
+                      return writer ? write(**writer) : writer.error();
+                    }};
+  const Role reads{"reader", [&](std::vector<Ends> others) -> Result<nlohmann::json> {
+                     auto reader = make_reader(pair, std::move(others[0].ends[0]));
+                     return reader ? read(**reader) : reader.error();
+                   }};
+  return run_all(1, {writes, reads});
 }
 
 Result<nlohmann::json> finished(Result<nlohmann::json> report, BulkWriter& out, BulkReader& in) {
@@ -193,43 +260,53 @@ Result<nlohmann::json> finished(Result<nlohmann::json> report, BulkWriter& out, 
 
 Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& first,
                                        const DuplexEnd& second) {
-  const auto alone = [](const DuplexEnd& end) -> DuplexLane {
-    return [&end](std::size_t, BulkWriter& out, BulkReader& in) { return end(out, in); };
+  const auto alone = [](const DuplexEnd& end) -> MeshLane {
+    return [&end](std::size_t, std::span<const Duplex> others) {
+      return end(*others[0].out, *others[0].in);
+    };
   };
-  auto report = run_duplex_lanes(pair, 1, alone(first), alone(second));
-  if (report)
-    for (const char* end : {"first", "second"}) (*report)[end] = nlohmann::json((*report)[end][0]);
-  return report;
+  auto report = run_mesh_lanes(pair, 1, {alone(first), alone(second)});
+  if (!report) return report;
+  return nlohmann::json{{"first", (*report)[0][0]}, {"second", (*report)[1][0]}};
 }
 
 namespace {
 
 // Who dialled makes a lane's writer first, the other one the reader at its end.
-Result<nlohmann::json> run_lane(const StreamPair& pair, std::vector<PairEnd>& ends,
-                                std::size_t lane, bool dialled, const DuplexLane& body) {
-  std::unique_ptr<BulkWriter> out;
-  std::unique_ptr<BulkReader> in;
-  for (const bool writes : {dialled, !dialled}) {
-    PairEnd end = std::move(ends[2 * lane + (writes == dialled ? 0 : 1)]);
+Result<Duplex> make_duplex(const StreamPair& pair, Ends& of, std::size_t lane) {
+  Duplex out;
+  for (const bool writes : {of.dialled, !of.dialled}) {
+    PairEnd end = std::move(of.ends[2 * lane + (writes == of.dialled ? 0 : 1)]);
     if (writes) {
-      auto writer = make_writer(pair, std::move(end), dialled);
+      auto writer = make_writer(pair, std::move(end), of.dialled);
       if (!writer) return writer.error();
-      out = std::move(*writer);
+      out.out = std::move(*writer);
     } else {
-      auto reader = make_reader(pair, std::move(end), dialled);
+      auto reader = make_reader(pair, std::move(end), of.dialled);
       if (!reader) return reader.error();
-      in = std::move(*reader);
+      out.in = std::move(*reader);
     }
   }
-  return body(lane, *out, *in);
+  return out;
 }
 
-Result<nlohmann::json> run_lanes(const StreamPair& pair, std::vector<PairEnd> ends, bool dialled,
-                                 const DuplexLane& body) {
-  std::vector<Result<nlohmann::json>> reports(ends.size() / 2, fail("bench: not begun"));
+Result<nlohmann::json> run_lane(const StreamPair& pair, std::vector<Ends>& others, std::size_t lane,
+                                const MeshLane& body) {
+  std::vector<Duplex> streams;
+  for (Ends& of : others) {
+    auto made = make_duplex(pair, of, lane);
+    if (!made) return made.error();
+    streams.push_back(std::move(*made));
+  }
+  return body(lane, streams);
+}
+
+Result<nlohmann::json> run_lanes(const StreamPair& pair, std::vector<Ends> others,
+                                 std::size_t lanes, const MeshLane& body) {
+  std::vector<Result<nlohmann::json>> reports(lanes, fail("bench: not begun"));
   std::vector<std::thread> threads;
-  for (std::size_t lane = 0; lane < reports.size(); ++lane)
-    threads.emplace_back([&, lane] { reports[lane] = run_lane(pair, ends, lane, dialled, body); });
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    threads.emplace_back([&, lane] { reports[lane] = run_lane(pair, others, lane, body); });
   for (std::thread& one : threads) one.join();
   nlohmann::json out = nlohmann::json::array();
   for (const auto& report : reports) {
@@ -241,14 +318,20 @@ Result<nlohmann::json> run_lanes(const StreamPair& pair, std::vector<PairEnd> en
 
 }  // namespace
 
-Result<nlohmann::json> run_duplex_lanes(const StreamPair& pair, std::size_t lanes,
-                                        const DuplexLane& first, const DuplexLane& second) {
-  const auto role = [&](bool dialled, const DuplexLane& body) -> Role {
-    return [&, dialled](std::vector<PairEnd> ends) {
-      return run_lanes(pair, std::move(ends), dialled, body);
-    };
-  };
-  return run_both(2 * lanes, "first", role(true, first), "second", role(false, second));
+Result<nlohmann::json> run_mesh_lanes(const StreamPair& pair, std::size_t lanes,
+                                      const std::vector<MeshLane>& parties) {
+  static constexpr const char* kNames[] = {"party 0", "party 1", "party 2", "party 3", "party 4"};
+  if (parties.size() > std::size(kNames)) return fail("bench: more parties than five");
+  std::vector<Role> roles;
+  for (const MeshLane& body : parties)
+    roles.push_back({kNames[roles.size()], [&](std::vector<Ends> others) {
+                       return run_lanes(pair, std::move(others), lanes, body);
+                     }});
+  auto reports = run_all(2 * lanes, roles);
+  if (!reports) return reports;
+  nlohmann::json out = nlohmann::json::array();
+  for (const Role& role : roles) out.push_back((*reports)[role.name]);
+  return out;
 }
 
 }  // namespace tkdc::bench

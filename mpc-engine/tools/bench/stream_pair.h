@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes with a bulk stream between them on loopback, or one in each direction: over TLS, as
+// Processes with a bulk stream between them on loopback, or one in each direction: over TLS, as
 // servers have it, or over TCP as it is (tcp_stream.h), to compare with programs that do no more.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <vector>
 
 #include "link/bulk_stream.h"
 
@@ -33,11 +36,18 @@ Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& 
                                        const DuplexEnd& second);
 // Ends both streams; whoever goes first would cut the other one's short.
 Result<nlohmann::json> finished(Result<nlohmann::json> report, BulkWriter& out, BulkReader& in);
-// The same in some threads of each process, each with streams of its own: {"first": [...],
-// "second": [...]}.
-using DuplexLane =
-    std::function<Result<nlohmann::json>(std::size_t lane, BulkWriter&, BulkReader&)>;
-Result<nlohmann::json> run_duplex_lanes(const StreamPair& pair, std::size_t lanes,
-                                        const DuplexLane& first, const DuplexLane& second);
+
+// Several parties, with a stream in each direction between all of them, in some threads of each,
+// which have streams of their own. Party 0 runs in this process, the others in a child each. Their
+// reports: [party][lane].
+struct Duplex {
+  std::unique_ptr<BulkWriter> out;
+  std::unique_ptr<BulkReader> in;
+};
+// `others` in the order of their numbers.
+using MeshLane =
+    std::function<Result<nlohmann::json>(std::size_t lane, std::span<const Duplex> others)>;
+Result<nlohmann::json> run_mesh_lanes(const StreamPair& pair, std::size_t lanes,
+                                      const std::vector<MeshLane>& parties);
 
 }  // namespace tkdc::bench

@@ -18,7 +18,7 @@ inline Outcome there_and_back(const Bytes& octets, There& out, int cheat = 0, Ch
                               const std::function<void(int, Labels&)>& between = {}) {
   const auto shares = shares_of(octets, 1);
   return with_dealers(
-      [&](Dealer& dealer, int p) -> Result<void> {
+      [&](PairDealer& dealer, int p) -> Result<void> {
         out.held.deltas[p] = dealer.session().deltas();
         out.labels.part[p] = dealer.octet_part();
         auto held = held_of(dealer, shares[static_cast<std::size_t>(p)]);

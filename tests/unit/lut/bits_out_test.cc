@@ -46,7 +46,7 @@ TEST(LutBitsOut, APartyThatFlipsABitEndsIt) {
 bool tells_the_difference(bool once) {
   const Bytes values[2] = {{1, 2, 3, 4, 5, 6, 7, 8}, {0xff, 0, 0x80, 9, 9, 9, 0x11, 0x22}};
   Bytes heard[2];
-  const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
+  const Outcome outcome = with_dealers([&](PairDealer& dealer, int p) -> Result<void> {
     auto masks = BitsOut::make(dealer, 16);
     if (!masks) return masks.error();
     const auto bits = Inside::bits(*masks);
@@ -88,12 +88,12 @@ struct Broken {
 Broken broken_in_its_check(const DealerBody& garbler, std::size_t opens) {
   Broken out;
   (void)with_dealers(
-      [&](Dealer& dealer) {
+      [&](PairDealer& dealer) {
         auto done = garbler(dealer);
         out = {dealer.session().ended_by(), dealer.session().lost_in_check()};
         return done;
       },
-      [&](Dealer& dealer) -> Result<void> {
+      [&](PairDealer& dealer) -> Result<void> {
         if (auto masks = BitsOut::make(dealer, 8); !masks) return masks.error();
         Bytes octets(opens);
         pair::Digest told{};
@@ -108,7 +108,7 @@ Broken broken_in_its_check(const DealerBody& garbler, std::size_t opens) {
 // An outsider may reset connections: the garbler does not take that for a guess.
 TEST(LutBitsOut, ALinkThatBreaksInItsCheckIsALink) {
   const Broken taken = broken_in_its_check(
-      [](Dealer& dealer) -> Result<void> {
+      [](PairDealer& dealer) -> Result<void> {
         auto masks = BitsOut::make(dealer, 8);
         if (!masks) return masks.error();
         auto bits = masks->take(dealer, Labels(8));
@@ -118,7 +118,7 @@ TEST(LutBitsOut, ALinkThatBreaksInItsCheckIsALink) {
   EXPECT_EQ(taken.by, pair::EndedBy::kLink);
   EXPECT_FALSE(taken.lost);
   const Broken made = broken_in_its_check(
-      [](Dealer& dealer) -> Result<void> {
+      [](PairDealer& dealer) -> Result<void> {
         if (auto masks = BitsOut::make(dealer, 8); !masks) return masks.error();
         return dealer.check();  // as what makes tables has it: there it may be a guess
       },
@@ -128,7 +128,7 @@ TEST(LutBitsOut, ALinkThatBreaksInItsCheckIsALink) {
 }
 
 TEST(LutBitsOut, BitsOfAnotherSessionAndHalvesOfOctetsAreRefused) {
-  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
+  const Outcome outcome = with_dealers([](PairDealer& dealer, int) -> Result<void> {
     const Held other{Label{1, 2}, AuthBits(16)};
     EXPECT_NE(octets_of(dealer, other).error().message.find("another session"), std::string::npos);
     for (const std::size_t bits : {1, 7, 12}) {

@@ -19,14 +19,14 @@ constexpr std::uint8_t kOff = 0x10;
 Outcome by_two_dealers(bool first_dies, int cheat, Bytes (&out)[2]) {
   const auto party = [&](int p) {
     return [&, p](pair::Session& session) -> Result<void> {
-      std::optional<Dealer> first(std::in_place, session, kFewBits);
+      std::optional<PairDealer> first(std::in_place, session, kFewBits);
       auto tables = Tables::make(*first, aes_sbox(), 4);
       if (!tables) return tables.error();
       Labels octets(4);
       if (p == cheat) octets[1].low ^= kOff;
       if (auto done = tables->look_up(*first, octets); !done) return done;
       if (first_dies) first.reset();
-      Dealer second(session, kFewBits);
+      PairDealer second(session, kFewBits);
       auto put = output(second, octets);
       if (!put) return put.error();
       out[p] = std::move(*put);
@@ -59,8 +59,8 @@ TEST(LutDealer, AnEndedSessionGivesNoBitsAndExchangesNothing) {
     both.arrive_and_wait();
     if (!drawn) return drawn;
     (void)dealer.session().end("for a test");  // its message is not looked at
-    Dealer empty(dealer.session(), kFewBits);
-    for (Dealer* each : {&dealer, &empty})
+    PairDealer empty(dealer.session(), kFewBits);
+    for (Dealer* each : std::initializer_list<Dealer*>{&dealer, &empty})
       for (int again = 0; again < 2; ++again) EXPECT_FALSE(each->draw(std::span(one)));
     std::uint8_t octet = 0;
     auto refused = dealer.exchange({&octet, 0});

@@ -40,7 +40,7 @@ class TablesEnctype : public testing::TestWithParam<std::uint32_t>, protected pa
     BitsOut out;
     pair::EntryMasks entry;
   };
-  Result<Ahead> make_ahead(Dealer& dealer, bool seals, std::size_t octets, std::size_t dealt) {
+  Result<Ahead> make_ahead(PairDealer& dealer, bool seals, std::size_t octets, std::size_t dealt) {
     auto schedule = NormTables::make(dealer, schedule_lookups(key.size()));
     const std::size_t lookups = cts_lookups(key.size(), octets);
     auto tables =
@@ -52,7 +52,7 @@ class TablesEnctype : public testing::TestWithParam<std::uint32_t>, protected pa
   }
 
   // A circuit's inputs but the pad, once tables have done AES.
-  Result<pair::Inputs> by_tables(Dealer& dealer, Ahead& ahead, bool seals, const Held& of_ke,
+  Result<pair::Inputs> by_tables(PairDealer& dealer, Ahead& ahead, bool seals, const Held& of_ke,
                                  const Held& of_ki, const Held& input) {
     auto keys = RoundKeys::expand(dealer, ahead.schedule, of_ke);
     if (!keys) return keys.error();
@@ -102,7 +102,7 @@ class TablesEnctype : public testing::TestWithParam<std::uint32_t>, protected pa
         auto prepared = pair::prepared_for(session, circuit);
         if (!of_ke || !of_ki || !prepared)
           return fail("the record is too short, or nothing prepared");
-        Dealer dealer(session, std::size_t{32} * 15 * 128);
+        PairDealer dealer(session, std::size_t{32} * 15 * 128);
         auto ahead = make_ahead(dealer, seals, octets, secret.size());
         if (!ahead) return ahead.error();
         dealt[p].session = session.id();

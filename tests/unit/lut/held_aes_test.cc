@@ -27,12 +27,12 @@ struct HeldDone {
   std::size_t left[2] = {0, 0};
 };
 
-Result<NormTables> tables_for(Dealer& dealer, HeldWay way, std::size_t count) {
+Result<NormTables> tables_for(PairDealer& dealer, HeldWay way, std::size_t count) {
   return way == HeldWay::kForward ? NormTables::make(dealer, count)
                                   : NormTables::make_inverse(dealer, count);
 }
 
-Result<void> run_held_party(Dealer& dealer, std::size_t p, const HeldJob& job, HeldDone& done) {
+Result<void> run_held_party(PairDealer& dealer, std::size_t p, const HeldJob& job, HeldDone& done) {
   done.held.deltas[p] = dealer.session().deltas();
   const Bytes in = job.in();
   auto key = held_of(dealer, shares_of(job.key, 1)[p]);
@@ -59,7 +59,7 @@ Result<void> run_held_party(Dealer& dealer, std::size_t p, const HeldJob& job, H
 Outcome run_held_job(const HeldJob& job, HeldDone& done, int cheat = 0, Change change = {},
                      bool fixed = false) {
   return with_many_bits(
-      [&](Dealer& dealer, int p) {
+      [&](PairDealer& dealer, int p) {
         return run_held_party(dealer, static_cast<std::size_t>(p), job, done);
       },
       cheat, change, fixed);
@@ -138,7 +138,7 @@ TEST(LutHeldAes, WhatDoesNotFitIsRefusedBeforeAWordIsSaid) {
       {.masks = 15, .words = "only 15 masks of octets that leave left"},
       {.way = HeldWay::kInverse, .words = "go the other way"},
   };
-  const Outcome outcome = with_dealers([&](Dealer& dealer, int) -> Result<void> {
+  const Outcome outcome = with_dealers([&](PairDealer& dealer, int) -> Result<void> {
     for (const HeldRefusal& of : refusals) {
       auto key = held_of(dealer, Bytes(of.key)), text = held_of(dealer, Bytes(of.text));
       auto schedule = NormTables::make(dealer, of.schedule);
@@ -168,7 +168,7 @@ TEST(LutHeldAes, WhatIsOfAnotherSessionIsRefused) {
   std::optional<NormTables> tables_of[2];
   std::optional<BitsOut> masks_of[2];
   for (const bool first : {true, false}) {
-    const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
+    const Outcome outcome = with_dealers([&](PairDealer& dealer, int p) -> Result<void> {
       auto key = held_of(dealer, Bytes(16));
       auto tables = NormTables::make(dealer, 200);
       auto out = BitsOut::make(dealer, 16);

@@ -11,7 +11,7 @@ namespace tkdc::lut {
 using pair::Held;
 
 // Bits of octets of which each party has a share, as a circuit or a bridge would have left them.
-inline Result<Held> held_of(Dealer& dealer, const Bytes& share) {
+inline Result<Held> held_of(PairDealer& dealer, const Bytes& share) {
   Held out{dealer.session().id(), AuthBits(8 * share.size())};
   if (auto drawn = dealer.draw(std::span(out.bits)); !drawn) return drawn.error();
   pair::Bits own = pair::unpacked(share, out.bits.size());

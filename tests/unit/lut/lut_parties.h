@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "lut/demux.h"
 #include "lut/kernel.h"
+#include "lut/pair_dealer.h"
 #include "ot/fixed_random.h"
 #include "pair/pair_parties.h"
 
@@ -19,14 +20,14 @@ using ot::Outcome;
 
 inline constexpr std::size_t kFewBits = 2 * 15 * 128;  // two batches of small_batches()
 
-using DealerBody = std::function<Result<void>(Dealer&)>;
+using DealerBody = std::function<Result<void>(PairDealer&)>;
 
 // `at_once`: of the dealers.
 inline Outcome with_dealers(const DealerBody& garbler, const DealerBody& evaluator, int cheat = 0,
                             Change change = {}, std::size_t at_once = kFewBits) {
   const auto party = [&](const DealerBody& body) {
     return [&](pair::Session& session) -> Result<void> {
-      Dealer dealer(session, at_once);
+      PairDealer dealer(session, at_once);
       return body(dealer);
     };
   };
@@ -34,14 +35,14 @@ inline Outcome with_dealers(const DealerBody& garbler, const DealerBody& evaluat
 }
 
 // The same body at both; it is told which party it is.
-inline Outcome with_dealers(const std::function<Result<void>(Dealer&, int)>& body, int cheat = 0,
-                            Change change = {}, std::size_t at_once = kFewBits) {
-  return with_dealers([&](Dealer& dealer) { return body(dealer, 0); },
-                      [&](Dealer& dealer) { return body(dealer, 1); }, cheat, change, at_once);
+inline Outcome with_dealers(const std::function<Result<void>(PairDealer&, int)>& body,
+                            int cheat = 0, Change change = {}, std::size_t at_once = kFewBits) {
+  return with_dealers([&](PairDealer& dealer) { return body(dealer, 0); },
+                      [&](PairDealer& dealer) { return body(dealer, 1); }, cheat, change, at_once);
 }
 
 // The same with bits for whole blocks at once. `fixed`: from fixed random numbers.
-inline Outcome with_many_bits(const std::function<Result<void>(Dealer&, int)>& body, int cheat,
+inline Outcome with_many_bits(const std::function<Result<void>(PairDealer&, int)>& body, int cheat,
                               Change change, bool fixed) {
   const auto party = [&](int p) {
     return [&, p](ot::Channel& channel) -> Result<void> {
@@ -49,7 +50,7 @@ inline Outcome with_many_bits(const std::function<Result<void>(Dealer&, int)>& b
       auto session = pair::Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator,
                                            pair::kContext, pair::small_batches());
       if (!session) return session.error();
-      Dealer dealer(**session, std::size_t{32} * 15 * 128);
+      PairDealer dealer(**session, std::size_t{32} * 15 * 128);
       return body(dealer, p);
     };
   };

@@ -14,49 +14,55 @@ namespace {
 // A kind: how so many are made, and how so many serve.
 struct OfInputs {
   using Kind = InputMasks;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto labels = of.input(dealer, Bytes(count));
     return labels ? Result<void>() : labels.error();
   }
 };
 struct OfTables {
   using Kind = Tables;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
     return Kind::make(dealer, aes_sbox(), count);
   }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     Labels octets(count);
     return of.look_up(dealer, octets);
   }
 };
 struct OfNorms {
   using Kind = NormTables;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     Labels octets(count);
     return of.look_up(dealer, octets);
   }
 };
 struct OfInverseNorms : OfNorms {
-  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
     return Kind::make_inverse(dealer, count);
   }
 };
 struct OfBitsOut {
   using Kind = BitsOut;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto bits = of.take(dealer, Labels(count));
     return bits ? Result<void>() : bits.error();
   }
 };
 struct OfShares {
   using Kind = ShareTables;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
     return Kind::make(dealer, aes_sbox(), count);
   }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     SecretVector octets(count);
     return of.look_up(dealer, octets);
   }
@@ -64,8 +70,10 @@ struct OfShares {
 
 struct OfDesTables {
   using Kind = DesTables;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     const Labels in(kDesIn * count);
     Labels out(kDesOut * count);
     return of.substitute(dealer, in, out);
@@ -74,10 +82,10 @@ struct OfDesTables {
 template <Width width>
 struct OfTriples {
   using Kind = Triples;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
     return Kind::make(dealer, width, count);
   }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     const Labels factors(count);
     auto products = of.multiply(dealer, factors, factors);
     return products ? Result<void>() : products.error();
@@ -85,8 +93,10 @@ struct OfTriples {
 };
 struct OfBitMasks {
   using Kind = BitMasks;
-  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
-  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+  static Result<Kind> make(PairDealer& dealer, std::size_t count) {
+    return Kind::make(dealer, count);
+  }
+  static Result<void> use(Kind& of, PairDealer& dealer, std::size_t count) {
     auto bits = of.decompose(dealer, Labels(count));
     return bits ? Result<void>() : bits.error();
   }
@@ -105,7 +115,8 @@ constexpr std::size_t kSome = std::is_same_v<Of, OfDesTables> ? 8 : 1;
 
 // Refused with these words, and without a message.
 template <class Of>
-void expect_refused(typename Of::Kind& of, Dealer& dealer, std::size_t count, const char* words) {
+void expect_refused(typename Of::Kind& of, PairDealer& dealer, std::size_t count,
+                    const char* words) {
   const std::uint64_t before = dealer.session().channel().sent();
   auto refused = Of::use(of, dealer, count);
   ASSERT_FALSE(refused);
@@ -116,7 +127,7 @@ void expect_refused(typename Of::Kind& of, Dealer& dealer, std::size_t count, co
 TYPED_TEST(LutOnce, ServesOnceAndIsWipedThen) {
   using Kind = typename TypeParam::Kind;
   static_assert(!std::is_copy_constructible_v<Kind> && !std::is_copy_assignable_v<Kind>);
-  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
+  const Outcome outcome = with_dealers([](PairDealer& dealer, int) -> Result<void> {
     constexpr std::size_t some = kSome<TypeParam>, kMade = 48;  // of single octets some are not 0
     auto made = TypeParam::make(dealer, kMade);
     if (!made) return made.error();
@@ -136,7 +147,7 @@ TYPED_TEST(LutOnce, ServesOnceAndIsWipedThen) {
 
 TYPED_TEST(LutOnce, NothingIsLeftWhereItWasMovedFrom) {
   using Kind = typename TypeParam::Kind;
-  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
+  const Outcome outcome = with_dealers([](PairDealer& dealer, int) -> Result<void> {
     constexpr std::size_t some = kSome<TypeParam>;
     auto made = TypeParam::make(dealer, 4 * some);
     if (!made) return made.error();
@@ -157,7 +168,7 @@ TYPED_TEST(LutOnce, NothingIsLeftWhereItWasMovedFrom) {
 TYPED_TEST(LutOnce, OfAnotherSessionIsRefused) {
   std::optional<typename TypeParam::Kind> kept[2];
   for (const bool first : {true, false}) {
-    const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
+    const Outcome outcome = with_dealers([&](PairDealer& dealer, int p) -> Result<void> {
       constexpr std::size_t some = kSome<TypeParam>;
       if (!first) {
         expect_refused<TypeParam>(*kept[p], dealer, some, "another session");

@@ -11,7 +11,7 @@ namespace {
 // FIPS 197, appendices C.1 and C.3: keys 00 01 02 …, one block 00 11 22 …; two of it here.
 void expect_known(std::size_t key_octets, std::string_view block) {
   std::string out[2];
-  const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
+  const Outcome outcome = with_dealers([&](PairDealer& dealer, int p) -> Result<void> {
     // Both differ from it in one octet of each, by the same.
     SecretVector key(key_octets), blocks(2 * kBlockOctets);
     for (std::size_t k = 0; k < key.size() && p == 1; ++k) key[k] = static_cast<std::uint8_t>(k);
@@ -40,7 +40,7 @@ TEST(LutShares, KnownAnswers) {
 }
 
 TEST(LutShares, OtherRoundKeysAndHalvesOfBlocksAreRefused) {
-  const Outcome outcome = with_dealers([&](Dealer& dealer, int) -> Result<void> {
+  const Outcome outcome = with_dealers([&](PairDealer& dealer, int) -> Result<void> {
     auto tables = ShareTables::make(dealer, aes_sbox(), 200);
     if (!tables) return tables.error();
     constexpr std::pair<std::size_t, std::size_t> kWrong[] = {{192, 16}, {0, 16},   {15, 16},

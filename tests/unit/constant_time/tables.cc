@@ -33,7 +33,7 @@ void print_errors(const ot::Outcome& outcome) {
 }
 
 // A block, one way.
-Result<void> block(lut::Dealer& dealer, std::size_t p, lut::NormTables::Way way, bool& secret) {
+Result<void> block(lut::PairDealer& dealer, std::size_t p, lut::NormTables::Way way, bool& secret) {
   const bool forward = way == lut::NormTables::Way::kForward;
   auto key = lut::held_of(dealer, lut::shares_of(Bytes(16, 1), 1)[p]);
   auto text = lut::held_of(dealer, lut::shares_of(Bytes(16, 2), 2)[p]);
@@ -95,7 +95,7 @@ bool looked_up() {
   for (const auto way : {lut::NormTables::Way::kForward, lut::NormTables::Way::kInverse}) {
     bool secret[2] = {false, false};
     const ot::Outcome outcome = lut::with_many_bits(
-        [&](lut::Dealer& dealer, int p) {
+        [&](lut::PairDealer& dealer, int p) {
           return block(dealer, static_cast<std::size_t>(p), way, secret[p]);
         },
         0, {}, false);

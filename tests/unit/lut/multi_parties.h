@@ -123,4 +123,36 @@ inline ManyOutcome with_multi_dealers(std::size_t parties,
       changes);
 }
 
+// A dealer that has not compared its Δ.
+struct InsideMulti {
+  static std::unique_ptr<MultiDealer> dealer(const Sessions& sessions, std::size_t own) {
+    return std::unique_ptr<MultiDealer>(new MultiDealer(sessions, own, kFewBits));
+  }
+  static Result<void> compare_deltas(MultiDealer& dealer) { return dealer.compare_deltas(); }
+  static Result<Label> masked_sum(MultiDealer& dealer, const Label& own) {
+    return dealer.masked_sum(own);
+  }
+  static constexpr std::size_t kFoldedAt = MultiDealer::kFoldedAt;
+};
+
+// What all parties have of the same thing.
+template <class T>
+struct Each {
+  std::array<T, kMostParties> of;
+  std::array<Label, kMostParties> part;
+  Label delta() const { return sum(part); }
+  static Label sum(const std::array<Label, kMostParties>& labels) {
+    Label out;
+    for (const Label& one : labels) out = out ^ one;
+    return out;
+  }
+  // Of label k of each.
+  Label sum(std::size_t k) const {
+    Label out;
+    for (const Labels& one : of)
+      if (!one.empty()) out = out ^ one[k];
+    return out;
+  }
+};
+
 }  // namespace tkdc::lut

@@ -35,6 +35,7 @@ FAULTS = {
     "TkdcPoolLow": ('tkdc_server_pair_pool_least{server="1"}', 8191, 8192),
     "TkdcKeyNearLimit": ('tkdc_server_seals_near_limit{server="1"}', 1, 0),
     "TkdcChecksBroken": ('tkdc_server_checks_broken{server="1"}', "0+1", 0),
+    "TkdcAgentSilent": ('tkdc_server_agents_warning{server="1"}', 1, 0),
     "TkdcAgentLimited": ('tkdc_server_agent_limited_total{agent="kdc", server="1"}', "0+60", 0),
     "TkdcExporterOld": ("tkdc_exporter_fields_unknown", 1, 0),
 }

@@ -33,6 +33,7 @@ from tests.support.watched import FAKETIME, PASSWORD, SEEN_BY, SERVERS, SOON_S, 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 ALL = os.environ.get("TKDC_ALERTS", "") == "all"
 DAY_S = 86_400
+SILENT_S = 120.0  # an agent of a KDC that is warned of
 LONG_AGO_DAYS = -40  # longer than removed keys are kept and a week more
 NO_SESSION = {f"TkdcNoSession {party}" for party in SERVERS}
 Course = Callable[[Site], Iterator[set[str]]]
@@ -78,6 +79,18 @@ def the_exporter_ends(site):
 def the_agent_ends(site):
     site.realm.daemons["agent-kdc"].stop()
     yield {"TkdcAgentAway"}
+    site.realm.start_agent("kdc")
+
+
+@fault("TkdcAgentSilent")
+def the_agent_is_away_for_minutes(site):
+    """Which a server's own host sees, too, by the exporter there."""
+    site.realm.daemons["agent-kdc"].stop()
+    site.sees({"TkdcAgentAway"})
+    warning = "tkdc_server_agents_warning"
+    wait_until(lambda: site.of_server.of_servers(warning) == {str(SEEN_BY): 1.0}, SILENT_S + SOON_S,
+               "a server finds the agent silent", pause_s=1.0)
+    yield {"TkdcAgentAway", f"TkdcAgentSilent {SEEN_BY}"}
     site.realm.start_agent("kdc")
 
 

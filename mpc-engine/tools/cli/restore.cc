@@ -4,13 +4,10 @@
 // The backup is checked to its end before anything is looked at here. Root makes the folder; the
 // store is made by a process that is its owner (tools/cli/owner.h). Secret: the administrator's
 // key, the store's, and what is in the backup.
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -48,22 +45,6 @@ struct RestoreWords {
 };
 
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
-
-// Its exit status is the other process's.
-int in_another_process(const std::function<int()>& work) {
-  std::cout << std::flush;
-  const pid_t child = ::fork();
-  if (child < 0) return say_failure(kName, system_error("cannot fork"), kBackupFailed);
-  if (child == 0) {
-    const int status = work();
-    std::cout << std::flush;
-    ::_exit(status);
-  }
-  int ended = 0;
-  while (::waitpid(child, &ended, 0) < 0 && errno == EINTR)
-    if (stop_asked()) ::kill(child, SIGTERM);
-  return WIFEXITED(ended) ? WEXITSTATUS(ended) : static_cast<int>(kBackupFailed);
-}
 
 // A backup whose contents are good, and what is left to do with it.
 struct Checked {
@@ -170,7 +151,10 @@ int restore_store(const RestoreWords& words, const Checked& backup, const std::s
                 << "it there before the server starts.\n";
   auto owner = owner_of_store(config, at->config.store_path);
   if (!owner) return say_failure(kName, owner.error(), kBackupRefused);
-  return in_another_process([&] { return restore_as(*owner, words, backup, *at, made_folder); });
+  const auto status =
+      in_another_process([&] { return restore_as(*owner, words, backup, *at, made_folder); });
+  if (!status.ok()) return say_failure(kName, status.error(), kBackupFailed);
+  return *status;
 }
 
 // All three are to be of one state; where there is no such three, that is said.

@@ -20,6 +20,15 @@ pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 UNITS = ("krb5-kdc.service", "krb5-admin-server.service")
 LIFE_DAYS = 3650  # of a certificate
+PROFILE = """[realms]
+    EXAMPLE = {
+        database_module = tkdc
+    }
+[dbmodules]
+    tkdc = {
+        db_library = ktkdc
+    }
+"""
 
 
 class Host:
@@ -44,7 +53,7 @@ class Host:
         for file in (self.library, self.module, self.profile):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
-        self.profile.write_text("[dbmodules]\n    EXAMPLE = {\n        db_library = ktkdc\n    }\n")
+        self.profile.write_text(PROFILE)
         # No program of a folder that stands for / is run: doctor_test.cc runs one.
         self.check = root / "usr/lib/tkdc/check-krb5"
         self.check.parent.mkdir(parents=True)
@@ -194,6 +203,35 @@ def test_krb5_without_its_wiring_is_found(kdc_host):
         away.rename(file)
         assert set(found) == {("krb5", check)} and word in found["krb5", check]["text"], found
     assert not kdc_host.wrong()
+
+
+def test_a_realm_that_another_module_serves_is_wrong(kdc_host):
+    """krb5kdc starts on db2, and every password is wrong."""
+    right = kdc_host.profile.read_text()
+    own, krb5_conf = "database_module = tkdc", kdc_host.root / "etc/krb5.conf"
+    stock = "    stock = {\n        db_library = klmdb\n    }\n"
+    elsewhere = "    OTHER = {\n        database_module = stock\n    }\n"
+    cases = (
+        (right.replace(own, "database_module = tkcd"), "", "database module db2: its "
+         "database_module = tkcd, which is no stanza"),
+        (right.replace(own, ""), "", "database module db2: it has no database_module"),
+        (right.replace(own, "database_module = stock") + stock, "", "database module klmdb: "),
+        # The one that krb5kdc serves is not in kdc.conf by this name.
+        (right, "[libdefaults]\n    default_realm = EXAMPEL\n", "realm EXAMPEL is served by"),
+        (right.replace("[realms]\n", f"[realms]\n{elsewhere}") + stock, "", ""),
+        (right.replace("= tkdc\n", '= "tkdc"\n').replace("EXAMPLE = {", "EXAMPLE={"),
+         "[libdefaults]\n    default_realm = EXAMPLE\n", ""),
+    )
+    for profile, more, text in cases:
+        kdc_host.profile.write_text(profile)
+        krb5_conf.write_text(more)
+        found = kdc_host.wrong()
+        kdc_host.profile.write_text(right)
+        krb5_conf.unlink()
+        assert set(found) == ({("krb5", "module")} if text else set()), (profile, found)
+        if text:
+            assert text in found["krb5", "module"]["text"], found
+            assert f": {own}; systemctl restart krb5-kdc" in found["krb5", "module"]["remedy"]
 
 
 def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):

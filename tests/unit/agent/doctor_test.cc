@@ -356,6 +356,9 @@ TEST(Doctor, TheDatabaseIsComparedWithTheServers) {
                "tkdc rotate krbtgt --now");
   write("echo '{\"realm\":\"R\",\"dead\":[1],\"without_keys\":[\"krbtgt/S@R\"]}'; exit 2\n");
   expect_wrong(check_database(krb5), "1 keys exist at no server", "tkdc reconcile names them");
+  write("echo 'realm R is served by the database module db2: write it'; exit 1\n");
+  expect_wrong(check_database(krb5), "served by the database module db2: write it",
+               "systemctl restart krb5-kdc");
   write("echo the agent is away; exit 1\n");
   EXPECT_EQ(check_database(krb5).state, State::kUnknown);
   EXPECT_EQ(check_database(krb5).text, "the agent is away");
@@ -379,8 +382,11 @@ TEST(Doctor, WhatStartsWithTheHostRuns) {
   EXPECT_EQ(check_services(krb5).state, State::kGood) << "a spare, without kadmind";
   std::ofstream(wants + "/krb5-kpropd.service") << "";
   expect_wrong(check_services(krb5), "krb5-kpropd.service is failed", "krb5-kpropd.service");
-  std::filesystem::remove(wants + "/krb5-kpropd.service");
+  // Debian enables kadmind with its package; on a replica a start of it would stop kpropd.
   std::ofstream(wants + "/krb5-admin-server.service") << "";
+  expect_warning(check_services(krb5), "are both to start with the host",
+                 "on a replica: systemctl disable krb5-admin-server");
+  std::filesystem::remove(wants + "/krb5-kpropd.service");
   expect_wrong(check_services(krb5), "krb5-admin-server.service is failed",
                "journalctl -b -u krb5-admin-server.service");
   std::filesystem::remove_all(root);

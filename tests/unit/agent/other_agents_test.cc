@@ -220,6 +220,17 @@ TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
   EXPECT_NE(status_table(seen).find("database: krbtgt's newest key is in the database itself"),
             std::string::npos);
   EXPECT_NE(status_table(seen).find("tkdc import"), std::string::npos);
+  // Opened by another module: no password is right, and new keys are whole in the database.
+  for (const bool is_own : {true, false}) {
+    seen = document;
+    take_krbtgt(seen, 2,
+                "{\"installation\":\"" + (is_own ? own : "ff") +
+                    "\",\"module_error\":\"write database_module = tkdc\"}");
+    EXPECT_EQ(is_healthy(seen), !is_own);
+    EXPECT_EQ(
+        status_table(seen).find("database: write database_module = tkdc") != std::string::npos,
+        is_own);
+  }
   // Of another realm's agent, or of one that could not be asked, nothing is known.
   for (const json& other : {told("ff", "[1]"), told("", "[1]"), told(own, "7")})
     EXPECT_FALSE(other.contains("krbtgt_held") || other.contains("database_error")) << other;

@@ -81,11 +81,21 @@ class Host:
         return found
 
 
+def back_up(realm, folder: Path) -> None:
+    realm.tool("tkdc", "backup", "key", "--out", str(folder / "backup.key"), "--public",
+               str(folder / "backup.pub"))
+    for party in range(3):
+        server = realm.server_directory(party)
+        shutil.copy(folder / "backup.pub", server)
+        realm.tool("tkdc", "backup", "make", "--config", str(server / "tkdc.toml"))
+
+
 @pytest.fixture(scope="module", name="host")
 def fixture_host(tmp_path_factory):
     realm = new_realm("DOCTOR")
     with realm:
         host = Host(realm, tmp_path_factory.mktemp("root"))
+        back_up(realm, tmp_path_factory.mktemp("backup"))
         wait_until(lambda: not host.wrong(), 30, "all is well")
         yield host
     remove(realm)
@@ -175,6 +185,40 @@ def test_a_peer_with_another_certificate_is_none(host, tmp_path):
     ports = next(one for one in json.loads(done.stdout)["findings"] if one["check"] == "ports")
     assert ports["state"] == "wrong" and "server 2 at" in ports["text"], ports
     assert "certificate" in ports["text"], ports
+    assert "compare certificate_sha256" in ports["remedy"] and "nft" not in ports["remedy"], ports
+
+
+def test_a_misspelt_host_is_no_packet_filter(host, tmp_path):
+    for member, file, entry, pattern in (
+            ("server0", "tkdc.toml", "server 1 at ", r'(address = ")[^":]+(:\d+")'),
+            ("agent-kdc", "agent.toml", "server at ", r'(address = "tcp://)[^":]+(:\d+")')):
+        other = tmp_path / member
+        shutil.copytree(host.members / member, other,
+                        ignore=shutil.ignore_patterns("*.sock", "store"))
+        config = other / file
+        text = config.read_text()
+        config.write_text(re.sub(pattern, r"\g<1>misspelt.invalid\g<2>", text, count=1))
+        assert config.read_text() != text
+        done = host.run("--json", "--config", str(config))
+        ports = next(one for one in json.loads(done.stdout)["findings"] if one["check"] == "ports")
+        assert ports["state"] == "wrong" and ports["text"].startswith(entry), ports
+        assert "there is no such host" in ports["text"], ports
+        assert f"correct the address in {config}" in ports["remedy"], ports
+        assert "nft" not in ports["remedy"], ports
+
+
+def test_a_server_without_backups_is_warned_of(host):
+    public = host.realm.server_directory(0) / "backup.pub"
+    shelf = next(public.parent.rglob("backups"))
+    away = [path.rename(path.with_name(path.name + ".away")) for path in (public, shelf)]
+    try:
+        found = host.wrong(*host.config("server0"))
+    finally:
+        for path in away:
+            path.rename(path.with_suffix(""))
+    assert set(found) == {("server0", "backups")}
+    assert found["server0", "backups"]["state"] == "warning"
+    assert "tkdc backup key --out backup.key" in found["server0", "backups"]["remedy"]
 
 
 def test_an_ended_certificate_is_spoken_of(host):
@@ -187,7 +231,8 @@ def test_an_ended_certificate_is_spoken_of(host):
     assert "certificate ended on" in ended["text"] and ended["state"] == "warning"
     said = host.run("--failures-only", *host.config("server2"), env=later).stdout
     assert re.search(r"^warning +server2 certificate ", said, re.M), said
-    assert said.endswith("0 wrong, to be warned of 1.\n"), said
+    assert set(found) == {("server2", "certificate"), ("server2", "backups")}, "old by then, too"
+    assert said.endswith("0 wrong, to be warned of 2.\n"), said
     assert ended["remedy"] == f"tkdc renew --folder {host.members / 'server2'}"
 
 

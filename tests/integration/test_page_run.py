@@ -254,7 +254,7 @@ TYPED = (
     Typed("trouble.md", "tkdc repair cancel", "none is asked for", more=CONFIG),
     Typed("health.md", "tkdc status [--json]", '"disks"', put={"[--json]": "--json"},
           more=KDC_SOCKET),
-    Typed("health.md", "tkdc doctor", "All is well", more=CONFIG),
+    Typed("health.md", "tkdc doctor", "tkdc backup key", REFUSED, more=CONFIG),
     Typed("health.md", "tkdc reconcile"),
     Typed("health.md", "tkdc refresh --config /etc/tkdc/NAME/tkdc.toml"),
     Typed("health.md", "tkdc audit show audit.jsonl --principal alice@REALM", '"open"',

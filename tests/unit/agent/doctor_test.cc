@@ -224,6 +224,26 @@ TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
                  "tkdc-refresh@server1.timer");
 }
 
+// At one server share_macs was lost, as by a tkdc.toml that was taken as `tkdc join` made it.
+TEST(Doctor, MacsThatAreSetAtSomeServersOnlyAreSpokenOf) {
+  const json without = {{"macs", false}}, audited = {{"macs", false}, {"last_audit", {{"at", 7}}}};
+  Patient patient = server_that_says({{"shares", without}});
+  patient.server.emplace();
+  EXPECT_EQ(check_shares(patient).state, State::kGood) << "who never wanted any";
+  patient.server->share_macs = true;
+  expect_warning(check_shares(patient), "it is missing at another server",
+                 "on the other servers' hosts: share_macs = true below [store]");
+  patient.status["session_up"] = false;
+  EXPECT_EQ(check_shares(patient).state, State::kGood) << "as session says";
+  patient.status["shares"] = audited;
+  patient.server->share_macs = false;
+  expect_warning(check_shares(patient), "share_macs is missing here",
+                 "in /etc/tkdc/server1/tkdc.toml; systemctl restart tkdc-server@server1; then tkdc "
+                 "shares --config /etc/tkdc/server1/tkdc.toml deal");
+  patient.server.reset();
+  expect_warning(check_shares(patient), "share_macs is missing at a server", "share_macs = true");
+}
+
 TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   Patient patient = server_that_says();
   EXPECT_EQ(check_backups(patient).state, State::kUnknown);
@@ -232,7 +252,7 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   patient.server.emplace();
   patient.server->store_path = root + "/store";
   patient.server->party = 1;
-  EXPECT_EQ(check_backups(patient).state, State::kGood) << "who makes none";
+  expect_warning(check_backups(patient), "none are made", "tkdc backup key --out backup.key");
   patient.server->parties = 2;
   expect_warning(check_backups(patient), "the only way back", "tkdc backup make");
   patient.server->parties = 3;

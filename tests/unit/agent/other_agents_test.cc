@@ -190,6 +190,30 @@ TEST_F(OtherAgents, AgentsOfAnotherRealmAreNotThisOnes) {
   EXPECT_EQ(others[0]["name"], "agent-admin");
 }
 
+TEST_F(OtherAgents, TheOnlyServerOfAHostNeedNotBeNamed) {
+  const auto make = [&](const std::string& member) {
+    fs::create_directories(places_.configs + "/" + member);
+    std::ofstream(places_.configs + "/" + member + "/tkdc.toml") << "any";
+  };
+  EXPECT_FALSE(server_config("", places_.configs).ok());
+  make("server1");
+  fs::create_directories(places_.configs + "/agent-kdc");
+  EXPECT_EQ(server_config("", places_.configs).value(), places_.configs + "/server1/tkdc.toml");
+  make("server2");
+  const auto of_two = server_config("", places_.configs);
+  ASSERT_FALSE(of_two.ok());
+  EXPECT_NE(of_two.error().message.find("--config: this account sees 2"), std::string::npos);
+  EXPECT_EQ(server_config("/x/tkdc.toml", places_.configs).value(), "/x/tkdc.toml");
+  // Nobody named the agent that is not there: maybe this is a server's host.
+  const auto said = ask_status({folder_ + "/agent.sock", false, true});
+  ASSERT_FALSE(said.ok());
+  EXPECT_NE(said.error().message.find("on a server's host without an agent: --config /etc/tkdc/"),
+            std::string::npos)
+      << said.error().message;
+  EXPECT_EQ(ask_status({folder_ + "/agent.sock"}).error().message.find("--config"),
+            std::string::npos);
+}
+
 TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
   json document = with(json::array());
   document["installation"] = "00112233445566778899aabbccddeeff";

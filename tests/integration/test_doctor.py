@@ -123,6 +123,8 @@ def test_of_a_sound_host_each_check_is_well(host):
     table = host.run()
     assert table.returncode == 0 and table.stdout.endswith("All is well.\n")
     assert host.run("--failures-only").stdout == "All is well.\n"
+    for party in range(3):  # whose data address the others' doctors called
+        assert "unknown caller" not in host.realm.daemons[f"server{party}"].log.read_text()
 
 
 def test_it_prints_no_secret(host):

@@ -2,28 +2,16 @@
 #include "migrate/realm_db.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 
 #include "api.h"
 #include "enctype.h"
 #include "handle.h"
+#include "migrate/realm_module.h"
 
 namespace tkdc::migrate {
 namespace {
-
-// A value of kdc.conf or krb5.conf; empty when it is not set.
-std::string setting(profile_t profile, const char* section, const std::string& name,
-                    const char* key) {
-  char* value = nullptr;
-  if (profile_get_string(profile, section, name.c_str(), key, nullptr, &value) != 0 ||
-      value == nullptr)
-    return {};
-  std::string text = value;
-  profile_release_string(value);
-  return text;
-}
 
 void wipe(krb5_context context, krb5_keyblock& key) {
   if (key.contents != nullptr) sodium_memzero(key.contents, key.length);
@@ -125,15 +113,9 @@ Result<void> RealmDb::configure(const std::string& realm, Purpose purpose) {
   profile_t profile = nullptr;
   if (code == 0) code = krb5_get_profile(context_, &profile);
   if (code != 0) return error("the realm's configuration cannot be read", code);
-  std::string module = setting(profile, "realms", realm_, "database_module");
-  if (module.empty()) module = realm_;
-  const std::string library = setting(profile, "dbmodules", module, "db_library");
-  const std::string in_file = setting(profile, "dbmodules", module, "database_name");
-  const char* chosen = secure_getenv("TKDC_AGENT_SOCKET");
-  socket_ = chosen != nullptr ? chosen : setting(profile, "dbmodules", module, "tkdc_admin_socket");
-  if (socket_.empty()) socket_ = setting(profile, "dbmodules", module, "tkdc_agent_socket");
-  if (socket_.empty()) socket_ = TKDC_ADMIN_SOCKET;
-  if (!in_file.empty()) database_ = in_file;
+  const RealmModule module = module_of_realm(profile, realm_);
+  socket_ = module.socket;
+  if (!module.database.empty()) database_ = module.database;
   profile_release(profile);
   // libkdb5 logs an entry's keys only where their version numbers change, which they do not here.
   if (logged && purpose != Purpose::kRead)
@@ -141,14 +123,7 @@ Result<void> RealmDb::configure(const std::string& realm, Purpose purpose) {
                 ", and the log of incremental propagation would not carry these keys: set it to "
                 "false in kdc.conf and restart kadmind; when all is done set it again, restart "
                 "kadmind and run `kproplog -R`, so that replicas take the whole database");
-  if (library != "ktkdc")
-    return fail("realm " + realm_ + " is served by the database module \"" +
-                (library.empty() ? "db2" : library) +
-                "\": set database_module to a stanza of [dbmodules] with db_library = ktkdc and "
-                "tkdc_wrapped = " +
-                (library.empty() ? "db2" : library) +
-                " and the same database, then restart krb5kdc and kadmind");
-  return {};
+  return served_by_ktkdc(module, realm_);
 }
 
 Result<void> RealmDb::open_with_master_key(Purpose purpose) {

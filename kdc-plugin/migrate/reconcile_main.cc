@@ -17,6 +17,7 @@
 #include "base/stop.h"
 #include "migrate/dropped_keys.h"
 #include "migrate/own_krbtgt.h"
+#include "migrate/realm_module.h"
 #include "migrate/reconcile_dropped.h"
 #include "migrate/start.h"
 
@@ -30,7 +31,7 @@ constexpr unsigned kSettle_s = 45;
 
 struct ReconcileOptions {
   std::string realm;
-  bool destroy = false, yes = false, json = false, krbtgt = false;
+  bool destroy = false, yes = false, json = false, krbtgt = false, module = false;
   unsigned settle_s = kSettle_s;
 };
 
@@ -236,9 +237,35 @@ int look_at_krbtgt(RealmDb& db, AgentPipe& agent, bool json) {
   return own->dead.empty() && !own->plain ? 0 : kDiffers;
 }
 
+// Before krb5kdc and kadmind start. Whatever else fails here is not for it to say.
+int look_at_modules() {
+  constexpr int kRefused = 3;
+  krb5_context context = nullptr;
+  if (kadm5_init_krb5_context(&context) != 0) return 0;
+  const auto right = no_module_is_misspelt(context);
+  krb5_free_context(context);
+  if (right) return 0;
+  (void)complain(right.error().message);
+  return kRefused;
+}
+
+// The realm has another module although kdc.conf names ktkdc: `tkdc status` is told so.
+int without_database(const ReconcileOptions& options, const std::string& why) {
+  const auto other = options.krbtgt && options.json ? other_module(options.realm) : std::nullopt;
+  if (!other) return complain(why);
+  auto agent = AgentPipe::connect(other->socket);
+  if (!agent) return complain(why);
+  std::cout << nlohmann::json{{"realm", other->realm},
+                              {"installation",
+                               to_hex(ByteSpan((*agent)->installation(), sizeof(InstallationId)))},
+                              {"module_error", other->trouble}}
+            << "\n";
+  return kDiffers;
+}
+
 int run(const ReconcileOptions& options) {
   auto db = RealmDb::open(options.realm, Purpose::kRead);
-  if (!db) return complain(db.error().message);
+  if (!db) return without_database(options, db.error().message);
   auto agent = AgentPipe::connect((*db)->agent_socket());
   if (!agent) return complain(agent.error().message);
   if (options.krbtgt) return look_at_krbtgt(**db, **agent, options.json);
@@ -264,6 +291,8 @@ int main(int argc, char** argv) {
     std::cerr << "tkdc reconcile: libsodium or libtkdc-k5.so cannot start\n";
     return 1;
   }
+  // Where a unit starts krb5kdc: with the rights and the limits of that one.
+  if (argc == 2 && std::string_view(argv[1]) == "--module") return look_at_modules();
   ReconcileOptions options;
   CLI::App app("compare a realm's database with the keys that the servers hold", "tkdc reconcile");
   app.add_option("--realm", options.realm, "default: krb5.conf's default realm");
@@ -280,6 +309,11 @@ int main(int argc, char** argv) {
   app.add_flag("--krbtgt", options.krbtgt,
                "look at the newest key of the realm's own krbtgt alone, which is quick")
       ->excludes("--destroy");
+  app.add_flag("--module", options.module,
+               "only whether a database_module of kdc.conf is misspelt, which no server is asked "
+               "for: 3 where it is")
+      ->excludes("--destroy")
+      ->excludes("--krbtgt");
   DroppedOptions dropped;
   add_dropped_commands(app, dropped);
   app.footer(

@@ -30,6 +30,8 @@ class PacketStream {
   virtual Result<bool> connect(long long deadline_ms) = 0;
   // A step of the handshake, in which the peer proves its pinned identity; true when done.
   virtual Result<bool> handshake() = 0;
+  // The peer ended the connection by itself, rather than that one of both refused the other.
+  virtual bool is_left() const { return false; }
 
   Result<void> send(ByteSpan packet) { return send_pieces({&packet, 1}); }
   virtual Result<void> send_pieces(std::span<const ByteSpan> pieces) = 0;

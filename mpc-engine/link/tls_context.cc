@@ -69,8 +69,7 @@ bool set_identity(SSL_CTX* ctx, const TlsLibrary& library, std::string_view cert
 
 }  // namespace
 
-Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan private_key_pem,
-                                      RecordCipher records) {
+Result<SslCtxPtr> TlsContext::without_identity(RecordCipher records) {
   const TlsLibrary& library = tls_library(records);
   SslCtxPtr ctx(SSL_CTX_new_ex(library.context, library.properties, TLS_method()));
   if (!ctx || pin_index() < 0) return fail("tls: OpenSSL cannot start: " + openssl_error());
@@ -89,12 +88,28 @@ Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan
   SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(c, check_pin, nullptr);
-  if (!set_identity(c, library, certificate_pem, private_key_pem))
+  return ctx;
+}
+
+Result<TlsContext> TlsContext::anonymous() {
+  auto ctx = without_identity(RecordCipher::kFastest);
+  if (!ctx) return ctx.error();
+  // OpenSSL asks for a certificate when the peer's is verified, and waits for ever.
+  SSL_CTX_set_cert_cb(
+      ctx->get(), [](SSL*, void*) { return -1; }, nullptr);
+  return TlsContext(std::move(*ctx));
+}
+
+Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan private_key_pem,
+                                      RecordCipher records) {
+  auto ctx = without_identity(records);
+  if (!ctx) return ctx.error();
+  if (!set_identity(ctx->get(), tls_library(records), certificate_pem, private_key_pem))
     return fail(
         "tls: the certificate and its private key are unreadable or do not "
         "belong together: " +
         openssl_error());
-  return TlsContext(std::move(ctx));
+  return TlsContext(std::move(*ctx));
 }
 
 Result<SslPtr> TlsContext::connection(const PeerPin& pin) const {

@@ -22,6 +22,9 @@ class TlsContext {
  public:
   static Result<TlsContext> create(std::string_view certificate_pem, ByteSpan private_key_pem,
                                    RecordCipher records = RecordCipher::kFastest);
+  // Of a caller who only wants to know whether the peer is the pinned one, and shows nothing: his
+  // connection ends with the peer's proof. As a server it fails.
+  static Result<TlsContext> anonymous();
 
   // A connection in that role; it accepts the peer with `pin` only.
   Result<SslPtr> client(const PeerPin& pin) const;
@@ -31,6 +34,7 @@ class TlsContext {
   static Fingerprint presented(const SSL* ssl);
 
  private:
+  static Result<SslCtxPtr> without_identity(RecordCipher records);
   explicit TlsContext(SslCtxPtr ctx) : ctx_(std::move(ctx)) {}
   Result<SslPtr> connection(const PeerPin& pin) const;
 

@@ -125,7 +125,9 @@ class TlsNetwork final : public Network {
 }  // namespace
 
 Result<std::unique_ptr<Network>> make_tls_network(const TlsNetworkOptions& options) {
-  auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
+  auto tls = options.anonymous ? TlsContext::anonymous()
+                               : TlsContext::create(options.certificate_pem,
+                                                    options.private_key_pem, options.records);
   if (!tls.ok()) return tls.error();
   return std::unique_ptr<Network>(std::make_unique<TlsNetwork>(
       std::move(*tls), Habits{options.records_per_key, options.pin_advice}));

@@ -14,6 +14,7 @@ struct TlsNetworkOptions {
   RecordCipher records = RecordCipher::kFastest;
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
   std::string pin_advice;  // TlsStream::set_pin_advice
+  bool anonymous = false;  // TlsContext::anonymous(), without certificate and key
 };
 
 Result<std::unique_ptr<Network>> make_tls_network(const TlsNetworkOptions& options);

@@ -75,9 +75,11 @@ Error TlsStream::broken(const std::string& step, int rc) {
                 to_hex(TlsContext::presented(ssl_.get())) + ", which is not the pinned one" +
                 (pin_advice_.empty() ? "" : "; " + pin_advice_));
   }
+  left_ = code == SSL_ERROR_ZERO_RETURN || code == SSL_ERROR_SYSCALL;
   if (code == SSL_ERROR_ZERO_RETURN) return fail("tls: " + peer_ + " closed the connection");
   if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     ERR_clear_error();
+    left_ = true;
     return fail("tls: " + peer_ + " is gone: the connection ended without a goodbye");
   }
   if (code == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)
@@ -97,6 +99,8 @@ Result<bool> TlsStream::handshake() {
   errno = 0;
   int rc = SSL_do_handshake(ssl_.get());
   int code = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), rc);
+  // TlsContext::anonymous: the peer's certificate is verified.
+  if (code == SSL_ERROR_WANT_X509_LOOKUP && SSL_is_server(ssl_.get()) == 0) return true;
   bool more = code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE;
   if (rc != 1 && !more) {
     Error error = broken("handshake", rc);

@@ -32,7 +32,9 @@ class TlsStream final : public PacketStream {
   ~TlsStream() override;
 
   Result<bool> connect(long long deadline_ms) override;
+  // Of TlsContext::anonymous(): true once the peer has proved its certificate.
   Result<bool> handshake() override;
+  bool is_left() const override { return left_; }
 
   Result<void> send_pieces(std::span<const ByteSpan> pieces) override;
   Result<void> flush();  // what the socket takes of the output
@@ -83,6 +85,7 @@ class TlsStream final : public PacketStream {
   SslPtr ssl_;
   std::string peer_, pin_advice_;
   std::size_t max_packet_bytes_ = kMaxPacketBytes;
+  bool left_ = false;
 
   SecretVector record_;  // for what does not stand in one piece as a whole record
   std::uint64_t records_per_key_ = kRecordsPerKey;

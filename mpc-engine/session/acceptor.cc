@@ -2,6 +2,7 @@
 #include "session/acceptor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tkdc {
 namespace {
@@ -86,6 +87,8 @@ void Acceptor::serve(std::span<const pollfd> polled) {
     if (i < polled.size() && polled[i].revents != 0) {
       auto ready = step(stranger);
       if (!ready.ok()) {
+        // As `tkdc doctor` does when it has seen our certificate.
+        if (!stranger.handshaken && stranger.stream->is_left()) continue;
         complain(ready.error().message);
         std::lock_guard lock(mutex_);
         refused_ = ready.error().message;
@@ -137,6 +140,7 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, std::size_t count,
                                           const std::optional<Round>& round, long long deadline_ms,
                                           const std::function<Result<void>()>& check) {
   std::unique_lock lock(mutex_);
+  if (std::exchange(taken_, false)) refused_.clear();
   for (;;) {
     if (round)
       std::erase_if(waiting_, [&](const Waiting& w) {
@@ -160,6 +164,7 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, std::size_t count,
   std::vector<Offer> taken;
   for (Waiting& w : waiting_) taken.push_back(std::move(w.offer));
   waiting_.clear();
+  taken_ = true;
   std::sort(taken.begin(), taken.end(),
             [](const Offer& a, const Offer& b) { return a.hello.lane < b.hello.lane; });
   return taken;

@@ -84,7 +84,10 @@ class Acceptor {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Waiting> waiting_;
-  std::string refused_;  // why the last caller who was refused was; under mutex_
+  // Why the last caller who was refused was; under mutex_. It explains why no session begins: who
+  // called while one stood is forgotten when the next is waited for.
+  std::string refused_;
+  bool taken_ = false;  // offers, for a session
   std::uint64_t offers_ = 0;
 
   std::unique_ptr<Machine::Thread> thread_;  // last: everything else exists when it starts

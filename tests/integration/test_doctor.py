@@ -20,6 +20,15 @@ pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 UNITS = ("krb5-kdc.service", "krb5-admin-server.service")
 LIFE_DAYS = 3650  # of a certificate
+PROFILE = """[realms]
+    EXAMPLE = {
+        database_module = tkdc
+    }
+[dbmodules]
+    tkdc = {
+        db_library = ktkdc
+    }
+"""
 
 
 class Host:
@@ -44,7 +53,7 @@ class Host:
         for file in (self.library, self.module, self.profile):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
-        self.profile.write_text("[dbmodules]\n    EXAMPLE = {\n        db_library = ktkdc\n    }\n")
+        self.profile.write_text(PROFILE)
         # No program of a folder that stands for / is run: doctor_test.cc runs one.
         self.check = root / "usr/lib/tkdc/check-krb5"
         self.check.parent.mkdir(parents=True)
@@ -72,11 +81,21 @@ class Host:
         return found
 
 
+def back_up(realm, folder: Path) -> None:
+    realm.tool("tkdc", "backup", "key", "--out", str(folder / "backup.key"), "--public",
+               str(folder / "backup.pub"))
+    for party in range(3):
+        server = realm.server_directory(party)
+        shutil.copy(folder / "backup.pub", server)
+        realm.tool("tkdc", "backup", "make", "--config", str(server / "tkdc.toml"))
+
+
 @pytest.fixture(scope="module", name="host")
 def fixture_host(tmp_path_factory):
     realm = new_realm("DOCTOR")
     with realm:
         host = Host(realm, tmp_path_factory.mktemp("root"))
+        back_up(realm, tmp_path_factory.mktemp("backup"))
         wait_until(lambda: not host.wrong(), 30, "all is well")
         yield host
     remove(realm)
@@ -104,6 +123,8 @@ def test_of_a_sound_host_each_check_is_well(host):
     table = host.run()
     assert table.returncode == 0 and table.stdout.endswith("All is well.\n")
     assert host.run("--failures-only").stdout == "All is well.\n"
+    for party in range(3):  # whose data address the others' doctors called
+        assert "unknown caller" not in host.realm.daemons[f"server{party}"].log.read_text()
 
 
 def test_it_prints_no_secret(host):
@@ -166,6 +187,40 @@ def test_a_peer_with_another_certificate_is_none(host, tmp_path):
     ports = next(one for one in json.loads(done.stdout)["findings"] if one["check"] == "ports")
     assert ports["state"] == "wrong" and "server 2 at" in ports["text"], ports
     assert "certificate" in ports["text"], ports
+    assert "compare certificate_sha256" in ports["remedy"] and "nft" not in ports["remedy"], ports
+
+
+def test_a_misspelt_host_is_no_packet_filter(host, tmp_path):
+    for member, file, entry, pattern in (
+            ("server0", "tkdc.toml", "server 1 at ", r'(address = ")[^":]+(:\d+")'),
+            ("agent-kdc", "agent.toml", "server at ", r'(address = "tcp://)[^":]+(:\d+")')):
+        other = tmp_path / member
+        shutil.copytree(host.members / member, other,
+                        ignore=shutil.ignore_patterns("*.sock", "store"))
+        config = other / file
+        text = config.read_text()
+        config.write_text(re.sub(pattern, r"\g<1>misspelt.invalid\g<2>", text, count=1))
+        assert config.read_text() != text
+        done = host.run("--json", "--config", str(config))
+        ports = next(one for one in json.loads(done.stdout)["findings"] if one["check"] == "ports")
+        assert ports["state"] == "wrong" and ports["text"].startswith(entry), ports
+        assert "there is no such host" in ports["text"], ports
+        assert f"correct the address in {config}" in ports["remedy"], ports
+        assert "nft" not in ports["remedy"], ports
+
+
+def test_a_server_without_backups_is_warned_of(host):
+    public = host.realm.server_directory(0) / "backup.pub"
+    shelf = next(public.parent.rglob("backups"))
+    away = [path.rename(path.with_name(path.name + ".away")) for path in (public, shelf)]
+    try:
+        found = host.wrong(*host.config("server0"))
+    finally:
+        for path in away:
+            path.rename(path.with_suffix(""))
+    assert set(found) == {("server0", "backups")}
+    assert found["server0", "backups"]["state"] == "warning"
+    assert "tkdc backup key --out backup.key" in found["server0", "backups"]["remedy"]
 
 
 def test_an_ended_certificate_is_spoken_of(host):
@@ -178,7 +233,8 @@ def test_an_ended_certificate_is_spoken_of(host):
     assert "certificate ended on" in ended["text"] and ended["state"] == "warning"
     said = host.run("--failures-only", *host.config("server2"), env=later).stdout
     assert re.search(r"^warning +server2 certificate ", said, re.M), said
-    assert said.endswith("0 wrong, to be warned of 1.\n"), said
+    assert set(found) == {("server2", "certificate"), ("server2", "backups")}, "old by then, too"
+    assert said.endswith("0 wrong, to be warned of 2.\n"), said
     assert ended["remedy"] == f"tkdc renew --folder {host.members / 'server2'}"
 
 
@@ -194,6 +250,35 @@ def test_krb5_without_its_wiring_is_found(kdc_host):
         away.rename(file)
         assert set(found) == {("krb5", check)} and word in found["krb5", check]["text"], found
     assert not kdc_host.wrong()
+
+
+def test_a_realm_that_another_module_serves_is_wrong(kdc_host):
+    """krb5kdc starts on db2, and every password is wrong."""
+    right = kdc_host.profile.read_text()
+    own, krb5_conf = "database_module = tkdc", kdc_host.root / "etc/krb5.conf"
+    stock = "    stock = {\n        db_library = klmdb\n    }\n"
+    elsewhere = "    OTHER = {\n        database_module = stock\n    }\n"
+    cases = (
+        (right.replace(own, "database_module = tkcd"), "", "database module db2: its "
+         "database_module = tkcd, which is no stanza"),
+        (right.replace(own, ""), "", "database module db2: it has no database_module"),
+        (right.replace(own, "database_module = stock") + stock, "", "database module klmdb: "),
+        # The one that krb5kdc serves is not in kdc.conf by this name.
+        (right, "[libdefaults]\n    default_realm = EXAMPEL\n", "realm EXAMPEL is served by"),
+        (right.replace("[realms]\n", f"[realms]\n{elsewhere}") + stock, "", ""),
+        (right.replace("= tkdc\n", '= "tkdc"\n').replace("EXAMPLE = {", "EXAMPLE={"),
+         "[libdefaults]\n    default_realm = EXAMPLE\n", ""),
+    )
+    for profile, more, text in cases:
+        kdc_host.profile.write_text(profile)
+        krb5_conf.write_text(more)
+        found = kdc_host.wrong()
+        kdc_host.profile.write_text(right)
+        krb5_conf.unlink()
+        assert set(found) == ({("krb5", "module")} if text else set()), (profile, found)
+        if text:
+            assert text in found["krb5", "module"]["text"], found
+            assert f": {own}; systemctl restart krb5-kdc" in found["krb5", "module"]["remedy"]
 
 
 def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):

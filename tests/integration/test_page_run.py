@@ -245,16 +245,18 @@ TYPED = (
           "healthy"),
     Typed("health.md", "tkdc doctor --server-socket /run/tkdc/status-server/server0.sock",
           "shares were never audited", REFUSED),
+    Typed("health.md", "tkdc doctor --socket /run/tkdc/status/agent-kdc.sock", "All is well"),
     Typed("health.md", "tkdc shares --config /etc/tkdc/NAME/tkdc.toml deal", "MAC"),
     Typed("health.md", "tkdc shares --config /etc/tkdc/NAME/tkdc.toml audit", "0 failed"),
     Typed("health.md", "tkdc shares status", "last audit", more=CONFIG),
     Typed("trouble.md", "tkdc shares audit", more=CONFIG),
     Typed("trouble.md", "tkdc shares deal", more=CONFIG),
     Typed("trouble.md", "tkdc repair status", more=CONFIG),
+    Typed("trouble.md", "tkdc repair --config /etc/tkdc/NAME/tkdc.toml status", "certificate"),
     Typed("trouble.md", "tkdc repair cancel", "none is asked for", more=CONFIG),
     Typed("health.md", "tkdc status [--json]", '"disks"', put={"[--json]": "--json"},
           more=KDC_SOCKET),
-    Typed("health.md", "tkdc doctor", "All is well", more=CONFIG),
+    Typed("health.md", "tkdc doctor", "tkdc backup key", REFUSED, more=CONFIG),
     Typed("health.md", "tkdc reconcile"),
     Typed("health.md", "tkdc refresh --config /etc/tkdc/NAME/tkdc.toml"),
     Typed("health.md", "tkdc audit show audit.jsonl --principal alice@REALM", '"open"',
@@ -340,6 +342,7 @@ ELSEWHERE = {
     "make drill": "tests/integration/test_drills.py",  # types what its page has in other blocks
     "make test": "Makefile",
     "tkdc unit --config FILE": "tests/packages/test_units.py",  # it writes below /etc/systemd
+    "tkdc unit --config /etc/tkdc/NAME/tkdc.toml": "tests/packages/test_units.py",
     "tkdc unit": "tests/packages/test_units.py",
     "runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/NAME --out "
     "/etc/tkdc/NAME/tkdc.toml.new FILE": "tests/packages/test_packages.py",  # as its user
@@ -378,6 +381,7 @@ ELSEWHERE = {
     "systemd-run": READ,  # it wants a GPU's driver
     "journalctl -k": READ,  # the kernel's own lines
     "journalctl -k | grep -i -e mce -e edac": READ,
+    "journalctl -b -n 20 -u tkdc-server@NAME": "mpc-engine/tools/cli/doctor_status.cc",
     "journalctl TKDC_EVENT=no-session": "tests/packages/test_units.py",
     "journalctl TKDC_REQUEST=8c1f02a96b7d4e35":
         ("tests/integration/test_request_ids.py", "tests/packages/test_units.py"),

@@ -4,6 +4,7 @@ while a server was away. `tkdc reconcile` names each key, and its exit status te
 removed are dropped: two administrators give them back, a purge ends them."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -147,6 +148,34 @@ def test_a_krbtgt_whose_key_is_gone_is_no_healthy_realm(realm):
     assert realm.client("newest").kinit("vera", PASSWORD).ok
     left = reconcile(realm, "--destroy", "--yes", "--settle", "2")
     assert left.code == 0, left.output + left.errors
+
+
+def test_a_realm_with_a_misspelt_module_is_no_healthy_one(realm):
+    """krb5kdc would start on db2, and kadmin.local would make whole keys."""
+    profile = realm.directory / "kdc.conf"
+    right = profile.read_text()
+    stanza = re.search(r"database_module = (\S+)", right).group(1)
+    own = f"database_module = {stanza}"
+    assert reconcile(realm, "--module").code == 0 and status(realm).code == 0
+    try:
+        profile.write_text(right.replace(own, "database_module = misspelt"))
+        refused = reconcile(realm, "--module")
+        assert refused.code == 3 and refused.errors.count("\n") == 1, refused
+        assert (f"[realms], {realm.name}: database_module = misspelt is no stanza" in refused.errors
+                and f"write {own}" in refused.errors), refused.errors
+        shown = status(realm)
+        assert shown.code == 2 and "tkdc is DEGRADED" in shown.output, shown
+        served = f'database: realm {realm.name} is served by the database module "db2"'
+        assert served in shown.output, shown.output
+        assert f"write {own}" in shown.output, shown.output
+        # As while a realm is set up, and as it is reverted to a stock one.
+        for other in ("", "database_module = stock"):
+            stock = f"[dbmodules]\n    stock = {{\n        db_library = db2\n    }}\n{right}"
+            profile.write_text(stock.replace(own, other))
+            assert reconcile(realm, "--module").code == 0, other
+    finally:
+        profile.write_text(right)
+    assert status(realm).code == 0
 
 
 def test_an_older_dump_that_is_loaded_into_the_database_is_compared_too(realm):

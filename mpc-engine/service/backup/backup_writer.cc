@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/codec.h"
 #include "base/durable_file.h"
@@ -98,7 +99,12 @@ Result<void> BackupWriter::finish(BackupHead& head) {
   if (done.ok()) done = encrypt_chunk(crypto_secretstream_xchacha20poly1305_TAG_FINAL);
   if (done.ok()) done = write_head(head);
   if (!done.ok()) return done;
-  if (!put_in_free_place(draft(), path_)) return system_error("cannot give " + path_ + " its name");
+  if (!put_in_free_place(draft(), path_)) {
+    const bool is_taken = errno == EEXIST;
+    const Error error = system_error("cannot give " + path_ + " its name");
+    if (!is_taken) return error;
+    return fail(path_ + " was made meanwhile, by another run: run this one again");
+  }
   fd_ = UniqueFd();
   return {};
 }

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/strict_toml.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
@@ -62,10 +65,28 @@ void StatusPlaceOptions::add_to(CLI::App& command) {
   file->excludes(agent)->excludes(server);
 }
 
+std::vector<std::string> configs_in(const std::string& folder, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (fs::exists(entry.path() / file, error)) out.push_back((entry.path() / file).string());
+  std::ranges::sort(out);
+  return out;
+}
+
+Result<std::string> server_config(const std::string& named, const std::string& folder) {
+  if (!named.empty()) return named;
+  const auto found = configs_in(folder, "tkdc.toml");
+  if (found.size() == 1) return found[0];
+  return fail("name the server's tkdc.toml by --config: this account sees " +
+              std::to_string(found.size()) + " in the folders of " + folder);
+}
+
 Result<StatusPlace> status_place(const StatusPlaceOptions& options) {
   if (!options.server_socket.empty()) return StatusPlace{options.server_socket, true};
   if (!options.socket.empty()) return StatusPlace{options.socket, false};
-  if (options.config.empty()) return StatusPlace{TKDC_KDC_SOCKET, false};
+  if (options.config.empty()) return StatusPlace{TKDC_KDC_SOCKET, false, true};
   if (is_of_a_server(options.config)) return place_of_server(options.config);
   auto named = socket_of(options.config);
   if (!named) return named.error();
@@ -76,8 +97,14 @@ Result<json> ask_status(const StatusPlace& place) {
   if (place.of_server) return ask_a_server(place.socket);
   auto text = ask_agent(place.socket);
   if (!text) {
-    const std::string& why = text.error().message;
-    return fail(why.find(place.socket) != std::string::npos ? why : place.socket + ": " + why);
+    std::string why = text.error().message;
+    if (why.find(place.socket) == std::string::npos) why = place.socket + ": " + why;
+    // A server's host has no agent, and nobody named one.
+    if (place.is_usual && ::access(place.socket.c_str(), F_OK) != 0 && errno == ENOENT)
+      why +=
+          "; on a server's host without an agent: --config /etc/tkdc/NAME/tkdc.toml, or "
+          "--server-socket FILE";
+    return fail(why);
   }
   json document = json::parse(*text, nullptr, false);
   if (!document.is_object()) return fail(place.socket + ": the agent's answer is not JSON");

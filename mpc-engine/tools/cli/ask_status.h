@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,7 @@ namespace tkdc::cli {
 struct StatusPlace {
   std::string socket;
   bool of_server = false;
+  bool is_usual = false;  // nobody named it
 };
 
 // As options of a command name it.
@@ -23,6 +25,12 @@ struct StatusPlaceOptions {
 
   void add_to(CLI::App& command);
 };
+
+// The files NAME/tkdc.toml, or NAME/agent.toml, in a folder; those that this account can see.
+std::vector<std::string> configs_in(const std::string& folder, const std::string& file);
+// `named`, or, where none is, the only tkdc.toml of this host's servers.
+Result<std::string> server_config(const std::string& named,
+                                  const std::string& folder = "/etc/tkdc");
 
 // None of them set: the agent of krb5kdc. Error: a file that is neither.
 Result<StatusPlace> status_place(const StatusPlaceOptions& options);

@@ -45,7 +45,11 @@ Finding check_backups(const Patient& patient) {
         "the public half of a key of `tkdc backup key` beside its tkdc.toml, as " +
             std::string(kBackupPublicName),
         make);
-  if (!has_key) return good("none are made: docs/operations.md, Backup");
+  if (!has_key)
+    return warning("none are made, and this server's store is all that is left of its shares",
+                   "tkdc backup key --out backup.key, on another machine; its public half beside "
+                   "tkdc.toml as " +
+                       std::string(kBackupPublicName) + "; " + make);
   const std::string folder =
       (std::filesystem::path(patient.server->store_path).parent_path() / "backups").string();
   const auto newest = newest_backup(folder, patient.server->installation, patient.server->party);

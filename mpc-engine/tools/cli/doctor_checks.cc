@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <thread>
 
 #include "base/machine.h"
 #include "service/server/local_socket.h"
 #include "tools/cli/ask_agent.h"
+#include "tools/cli/ask_status.h"
 
 namespace tkdc::cli {
 namespace {
@@ -115,11 +117,9 @@ Patient patient_at(const std::string& socket, Kind kind) {
 
 std::vector<Patient> patients_of(const std::vector<std::string>& configs, const std::string& root) {
   std::vector<std::string> found = configs;
-  std::error_code error;
   if (configs.empty())
-    for (const auto& entry : fs::directory_iterator(root + "/etc/tkdc", error))
-      for (const char* name : {"tkdc.toml", "agent.toml"})
-        if (fs::exists(entry.path() / name, error)) found.push_back((entry.path() / name).string());
+    for (const char* name : {"tkdc.toml", "agent.toml"})
+      std::ranges::copy(configs_in(root + "/etc/tkdc", name), std::back_inserter(found));
   std::ranges::sort(found);
   std::vector<Patient> out;
   for (const std::string& config : found) out.push_back(member_of(config, root));

@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <sstream>
 
 #include "service/wire/module_keys.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/kdc_profile.h"
 #include "tools/cli/krbtgt.h"
 #include "tools/cli/spare.h"
 
@@ -23,10 +25,10 @@ namespace fs = std::filesystem;
 constexpr auto kAskTime = std::chrono::seconds(5);
 constexpr auto kCompareTime = std::chrono::seconds(15);
 constexpr const char* kOtherRoot = "a program of another root is not run: look on that host";
-constexpr int kMostDeep = 3;
 constexpr const char* kKrb5Units[] = {"krb5-kdc.service", "krb5-admin-server.service"};
 constexpr std::uint64_t kMiB = 1024 * 1024;
-constexpr std::uint64_t kLittleBytes = 1024 * kMiB;  // as of a server's disks
+constexpr std::uint64_t kLittleBytes = 1024 * kMiB;                       // as of a server's disks
+constexpr const char* kOtherModule = "is served by the database module";  // tkdc-reconcile
 constexpr const char* kWireAgain =
     "apt install --reinstall tkdc-kdc; systemctl daemon-reload; systemctl restart ";
 
@@ -34,25 +36,6 @@ std::string slurp(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-// With what it includes, so deep at most: a file may include itself.
-std::string profile_text(const std::string& root, const std::string& path, int depth) {
-  if (depth == 0) return {};
-  static const std::regex kInclude(R"(^(include|includedir)\s+(/\S+)\s*$)");
-  std::string out;
-  std::error_code error;
-  std::istringstream lines(slurp(root + path));
-  std::smatch found;
-  for (std::string line; std::getline(lines, line); out += line + "\n") {
-    if (!std::regex_match(line, found, kInclude)) continue;
-    const std::string named = found[2];
-    if (found[1] == "include") out += profile_text(root, named, depth - 1);
-    for (const auto& entry : fs::directory_iterator(root + named, error))
-      if (entry.path().filename().string().front() != '.')
-        out += profile_text(root, named + "/" + entry.path().filename().string(), depth - 1);
-  }
-  return out;
 }
 
 // Where systemd looks.
@@ -94,6 +77,55 @@ std::string module_of(const std::string& root) {
   return {};
 }
 
+// Paths with colons between, as krb5 takes them of an environment.
+std::vector<std::string> paths_of(const char* variable, const char* usual) {
+  const char* named = std::getenv(variable);
+  std::istringstream text(named != nullptr ? named : usual);
+  std::vector<std::string> out;
+  for (std::string path; std::getline(text, path, ':');) out.push_back(path);
+  return out;
+}
+
+struct KdcFiles {
+  std::string kdc_conf;             // its path
+  KdcProfile all;                   // with krb5.conf, as krb5kdc reads them
+  std::vector<std::string> realms;  // that kdc.conf has
+  std::string serves;               // the one that krb5kdc serves; empty: not known
+};
+
+KdcFiles kdc_files(const std::string& root) {
+  KdcFiles out;
+  for (const std::string& path : paths_of("KRB5_KDC_PROFILE", "/etc/krb5kdc/kdc.conf")) {
+    if (out.kdc_conf.empty()) out.kdc_conf = path;
+    out.all.add_file(root, path);
+  }
+  out.realms = out.all.sections("realms");
+  for (const std::string& path : paths_of("KRB5_CONFIG", "/etc/krb5.conf"))
+    out.all.add_file(root, path);
+  // With -r it serves others.
+  static const std::regex kRealm(R"((^|\n)\s*DAEMON_ARGS=.*-r)");
+  if (!std::regex_search(slurp(root + "/etc/default/krb5-kdc"), kRealm))
+    out.serves = out.all.value({"libdefaults", "default_realm"});
+  return out;
+}
+
+// A realm whose database ktkdc is to open, and another module does: the one that krb5kdc serves,
+// one whose module is misspelt, and the first where ktkdc opens none.
+std::optional<RealmModule> served_otherwise(const KdcFiles& files) {
+  std::vector<std::string> realms = files.realms;
+  if (!files.serves.empty()) realms.insert(realms.begin(), files.serves);
+  bool is_any_served = false;
+  std::optional<RealmModule> first;
+  for (const std::string& realm : realms) {
+    const RealmModule module = module_of_realm(files.all, realm);
+    is_any_served = is_any_served || module.library == "ktkdc";
+    if (module.library == "ktkdc") continue;
+    if (realm == files.serves || (module.is_named && !module.is_there)) return module;
+    if (!first) first = module;
+  }
+  return is_any_served ? std::nullopt : first;
+}
+
 // The realm's own, if it is among the principals that have no key; else empty.
 std::string own_krbtgt(const nlohmann::json& told) {
   const auto realm = told.is_object() ? told.find("realm") : told.end();
@@ -111,9 +143,18 @@ std::string own_krbtgt(const nlohmann::json& told) {
 Finding check_services(const Patient& patient) {
   if (patient.systemctl.empty()) return unknown(kOtherRoot);
   std::string running;
+  const std::string folder = patient.root + "/etc/systemd/system";
+  const std::string kadmind = "krb5-admin-server.service", kpropd = "krb5-kpropd.service";
+  // Debian's units conflict: systemd starts one of both, and `start` of the other would stop it.
+  if (is_enabled(kadmind, folder) && is_enabled(kpropd, folder))
+    return warning(kadmind + " and " + kpropd +
+                       " are both to start with the host, and each stops "
+                       "the other",
+                   "on a replica: systemctl disable krb5-admin-server; on the primary KDC: "
+                   "systemctl disable krb5-kpropd");
   for (const std::string unit :
        {"krb5-kdc.service", "krb5-admin-server.service", "krb5-kpropd.service"}) {
-    if (!is_enabled(unit, patient.root + "/etc/systemd/system")) continue;
+    if (!is_enabled(unit, folder)) continue;
     auto asked = run_child({patient.systemctl, "is-active", unit}, {}, kAskTime);
     if (!asked) return unknown(asked.error().message);
     const std::string word = asked->output.substr(0, asked->output.find('\n'));
@@ -167,24 +208,30 @@ Finding check_module(const Patient& patient) {
   if (module_of(patient.root).empty())
     return wrong("ktkdc.so is in no folder of krb5's database modules",
                  "apt install --reinstall tkdc-kdc");
-  const char* named = std::getenv("KRB5_KDC_PROFILE");
-  const std::string profile = named != nullptr ? named : "/etc/krb5kdc/kdc.conf";
-  static const std::regex kModule(R"((^|\n)\s*db_library\s*=\s*ktkdc\s*(\n|$))");
-  static const std::regex kKey(R"((^|\n)\s*(tkdc_\w+)\s*=(?!\s*\{))");
+  const KdcFiles files = kdc_files(patient.root);
   std::string known;
   for (const char* name : tkdc_module_keys)
     known += (known.empty() ? "" : ", ") + std::string(name);
-  const std::string text = profile_text(patient.root, profile, kMostDeep);
-  for (std::sregex_iterator key(text.begin(), text.end(), kKey), end; key != end; ++key)
-    if (const std::string name = (*key)[2];
+  for (const std::string& name : files.all.names())
+    if (name.starts_with("tkdc_") &&
         std::ranges::find(tkdc_module_keys, name) == std::end(tkdc_module_keys))
-      return wrong(profile + ": there is no key " + name,
+      return wrong(files.kdc_conf + ": there is no key " + name,
                    "correct it: " + known + "; systemctl restart krb5-kdc krb5-admin-server");
-  if (!std::regex_search(text, kModule))
-    return wrong(profile + " names no module ktkdc",
+  const std::string stanza = ktkdc_stanza(files.all);
+  if (stanza.empty())
+    return wrong(files.kdc_conf + " names no module ktkdc",
                  "write db_library = ktkdc into [dbmodules] there (docs/operations.md); systemctl "
                  "restart krb5-kdc krb5-admin-server");
-  return good(profile + " names ktkdc");
+  if (const auto other = served_otherwise(files))
+    return wrong(
+        "realm " + other->realm + " is served by the database module " + other->library +
+            (other->is_named ? ": its database_module = " + other->stanza +
+                                   (other->is_there ? "" : ", which is no stanza of [dbmodules]")
+                             : ": it has no database_module"),
+        files.kdc_conf + ", [realms], " + other->realm + ": database_module = " + stanza +
+            "; systemctl restart krb5-kdc krb5-admin-server; then new keys (cpw, ktadd) for the "
+            "principals that were made meanwhile");
+  return good(files.kdc_conf + " names ktkdc");
 }
 
 Finding check_entry_points(const Patient& patient) {
@@ -207,6 +254,10 @@ Finding check_database(const Patient& patient) {
   constexpr int kDiffers = 2;
   const std::string& said = done->output;
   if (done->status == 0) return good("names what the servers hold");
+  if (said.find(kOtherModule) != std::string::npos)
+    return wrong(said.substr(0, said.find('\n')),
+                 "as module above says, or as it says itself; systemctl restart krb5-kdc "
+                 "krb5-admin-server");
   if (done->status != kDiffers) return unknown(said.substr(0, said.find('\n')));
   const auto begin = said.find('{');
   const auto told =

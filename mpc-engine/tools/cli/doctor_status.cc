@@ -143,12 +143,33 @@ Finding check_refresh(const Patient& patient, const json& shares) {
                             : "the keys were never refreshed");
 }
 
+// Of three servers whose session has no MACs on shares: right where none was ever set to have them.
+Finding check_missing_macs(const Patient& patient, const json& shares) {
+  const std::string restart = "; systemctl restart " + patient.unit +
+                              "; then tkdc shares --config " + shell_word(patient.config) + " deal";
+  const std::string set = "share_macs = true below [store] in ";
+  const bool is_set = patient.server && patient.server->share_macs;
+  if (is_set && truth(patient.status, "session_up"))
+    return warning(
+        "share_macs is set here, and the session has no MACs on shares, so new keys get "
+        "none: it is missing at another server",
+        "on the other servers' hosts: " + set + "tkdc.toml" + restart);
+  const json last = shares.is_object() ? shares.value("last_audit", json::object()) : json();
+  if (!is_set && last.is_object() && !last.empty())
+    return warning(
+        "the shares had MACs at their last audit, and the session has none, so new keys "
+        "get none: " +
+            std::string(patient.server ? "share_macs is missing here"
+                                       : "share_macs is missing at a server"),
+        set + shell_word(patient.config) + restart);
+  return good("without MACs on shares: there is nothing to audit");
+}
+
 Finding check_shares(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   const json shares = patient.status.value("shares", json::object());
   if (patient.status.contains("pair")) return check_refresh(patient, shares);
-  if (!shares.is_object() || !truth(shares, "macs"))
-    return good("without MACs on shares: there is nothing to audit");
+  if (!shares.is_object() || !truth(shares, "macs")) return check_missing_macs(patient, shares);
   const std::string audit = "tkdc shares audit --config " + shell_word(patient.config);
   if (number_of(shares, "alarms") > 0)
     return wrong("an audit found shares that differ",

@@ -47,6 +47,8 @@ void take_krbtgt(json& document, int status, const std::string& said) {
   if (!told.is_object() || text_of(told, "installation").empty() ||
       text_of(told, "installation") != text_of(document, "installation"))
     return;
+  if (const std::string other = text_of(told, "module_error"); !other.empty())
+    document["database_error"] = other;
   const auto dead = told.find("dead");
   if (dead == told.end() || !dead->is_array()) return;
   const bool plain = told.value("plain", json()) == true;

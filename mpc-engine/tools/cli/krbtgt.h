@@ -25,7 +25,8 @@ inline constexpr const char* kKrbtgtPlain =
 
 // Sets `krbtgt_held` where that is known. Where it is not so, `database_error` if the key is gone,
 // and `database_warning` if the database itself has it: then everybody logs in, and who reads the
-// database can make any ticket.
+// database can make any ticket. `database_error` too where another module than ktkdc opens the
+// database although kdc.conf names ktkdc.
 class KrbtgtLook {
  public:
   // `document`: an agent's. Where something else is wrong already, nothing is asked. Each question

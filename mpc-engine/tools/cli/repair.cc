@@ -9,6 +9,7 @@
 
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
+#include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -62,7 +63,9 @@ Result<std::string> words_of(const RepairOptions& options) {
 Result<int> repair(const RepairOptions& options) {
   auto words = words_of(options);
   if (!words) return words.error();
-  auto config = load_server_config(options.config);
+  auto file = server_config(options.config);
+  if (!file) return file.error();
+  auto config = load_server_config(*file);
   if (!config) return config.error();
   if (auto three = only_of_three(*config, "neither can be rebuilt from the other"); !three)
     return three.error();
@@ -80,7 +83,8 @@ void add_repair(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<RepairOptions>();
   CLI::App* command = app.add_subcommand(
       "repair", "have a new server get a lost one's store from the two that are left");
-  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  command->add_option("--config", options->config,
+                      "the server's tkdc.toml; else the only one below /etc/tkdc");
   command->add_option("task", options->task, "approve, accept, cancel or status")
       ->required()
       ->check(CLI::IsMember({"approve", "accept", "cancel", "status"}));

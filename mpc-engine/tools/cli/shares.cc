@@ -17,6 +17,7 @@
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
 #include "service/store/refresh_table.h"
+#include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -138,7 +139,9 @@ bool is_covered(const json& state, std::uint64_t asked_at) {
 
 // What is found in this run counts, not what was before.
 Result<int> work(const SharesOptions& options) {
-  auto config = load_server_config(options.config);
+  auto file = server_config(options.config);
+  if (!file) return file.error();
+  auto config = load_server_config(*file);
   if (!config) return config.error();
   const bool of_two = config->parties == 2;
   if (options.task == "audit" || options.task == "deal")
@@ -195,7 +198,8 @@ void add_shares(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<SharesOptions>();
   CLI::App* command = app.add_subcommand(
       "shares", "have the servers audit the MACs on their shares, or deal missing ones");
-  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  command->add_option("--config", options->config,
+                      "the server's tkdc.toml; else the only one below /etc/tkdc");
   command->add_option("task", options->task, "audit, deal or status")
       ->required()
       ->check(CLI::IsMember({"audit", "deal", "status"}));

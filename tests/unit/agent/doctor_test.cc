@@ -224,6 +224,26 @@ TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
                  "tkdc-refresh@server1.timer");
 }
 
+// At one server share_macs was lost, as by a tkdc.toml that was taken as `tkdc join` made it.
+TEST(Doctor, MacsThatAreSetAtSomeServersOnlyAreSpokenOf) {
+  const json without = {{"macs", false}}, audited = {{"macs", false}, {"last_audit", {{"at", 7}}}};
+  Patient patient = server_that_says({{"shares", without}});
+  patient.server.emplace();
+  EXPECT_EQ(check_shares(patient).state, State::kGood) << "who never wanted any";
+  patient.server->share_macs = true;
+  expect_warning(check_shares(patient), "it is missing at another server",
+                 "on the other servers' hosts: share_macs = true below [store]");
+  patient.status["session_up"] = false;
+  EXPECT_EQ(check_shares(patient).state, State::kGood) << "as session says";
+  patient.status["shares"] = audited;
+  patient.server->share_macs = false;
+  expect_warning(check_shares(patient), "share_macs is missing here",
+                 "in /etc/tkdc/server1/tkdc.toml; systemctl restart tkdc-server@server1; then tkdc "
+                 "shares --config /etc/tkdc/server1/tkdc.toml deal");
+  patient.server.reset();
+  expect_warning(check_shares(patient), "share_macs is missing at a server", "share_macs = true");
+}
+
 TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   Patient patient = server_that_says();
   EXPECT_EQ(check_backups(patient).state, State::kUnknown);
@@ -232,7 +252,7 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   patient.server.emplace();
   patient.server->store_path = root + "/store";
   patient.server->party = 1;
-  EXPECT_EQ(check_backups(patient).state, State::kGood) << "who makes none";
+  expect_warning(check_backups(patient), "none are made", "tkdc backup key --out backup.key");
   patient.server->parties = 2;
   expect_warning(check_backups(patient), "the only way back", "tkdc backup make");
   patient.server->parties = 3;
@@ -356,6 +376,9 @@ TEST(Doctor, TheDatabaseIsComparedWithTheServers) {
                "tkdc rotate krbtgt --now");
   write("echo '{\"realm\":\"R\",\"dead\":[1],\"without_keys\":[\"krbtgt/S@R\"]}'; exit 2\n");
   expect_wrong(check_database(krb5), "1 keys exist at no server", "tkdc reconcile names them");
+  write("echo 'realm R is served by the database module db2: write it'; exit 1\n");
+  expect_wrong(check_database(krb5), "served by the database module db2: write it",
+               "systemctl restart krb5-kdc");
   write("echo the agent is away; exit 1\n");
   EXPECT_EQ(check_database(krb5).state, State::kUnknown);
   EXPECT_EQ(check_database(krb5).text, "the agent is away");
@@ -379,8 +402,11 @@ TEST(Doctor, WhatStartsWithTheHostRuns) {
   EXPECT_EQ(check_services(krb5).state, State::kGood) << "a spare, without kadmind";
   std::ofstream(wants + "/krb5-kpropd.service") << "";
   expect_wrong(check_services(krb5), "krb5-kpropd.service is failed", "krb5-kpropd.service");
-  std::filesystem::remove(wants + "/krb5-kpropd.service");
+  // Debian enables kadmind with its package; on a replica a start of it would stop kpropd.
   std::ofstream(wants + "/krb5-admin-server.service") << "";
+  expect_warning(check_services(krb5), "are both to start with the host",
+                 "on a replica: systemctl disable krb5-admin-server");
+  std::filesystem::remove(wants + "/krb5-kpropd.service");
   expect_wrong(check_services(krb5), "krb5-admin-server.service is failed",
                "journalctl -b -u krb5-admin-server.service");
   std::filesystem::remove_all(root);

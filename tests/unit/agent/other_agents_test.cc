@@ -190,6 +190,30 @@ TEST_F(OtherAgents, AgentsOfAnotherRealmAreNotThisOnes) {
   EXPECT_EQ(others[0]["name"], "agent-admin");
 }
 
+TEST_F(OtherAgents, TheOnlyServerOfAHostNeedNotBeNamed) {
+  const auto make = [&](const std::string& member) {
+    fs::create_directories(places_.configs + "/" + member);
+    std::ofstream(places_.configs + "/" + member + "/tkdc.toml") << "any";
+  };
+  EXPECT_FALSE(server_config("", places_.configs).ok());
+  make("server1");
+  fs::create_directories(places_.configs + "/agent-kdc");
+  EXPECT_EQ(server_config("", places_.configs).value(), places_.configs + "/server1/tkdc.toml");
+  make("server2");
+  const auto of_two = server_config("", places_.configs);
+  ASSERT_FALSE(of_two.ok());
+  EXPECT_NE(of_two.error().message.find("--config: this account sees 2"), std::string::npos);
+  EXPECT_EQ(server_config("/x/tkdc.toml", places_.configs).value(), "/x/tkdc.toml");
+  // Nobody named the agent that is not there: maybe this is a server's host.
+  const auto said = ask_status({folder_ + "/agent.sock", false, true});
+  ASSERT_FALSE(said.ok());
+  EXPECT_NE(said.error().message.find("on a server's host without an agent: --config /etc/tkdc/"),
+            std::string::npos)
+      << said.error().message;
+  EXPECT_EQ(ask_status({folder_ + "/agent.sock"}).error().message.find("--config"),
+            std::string::npos);
+}
+
 TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
   json document = with(json::array());
   document["installation"] = "00112233445566778899aabbccddeeff";
@@ -220,6 +244,17 @@ TEST_F(OtherAgents, AKrbtgtWithoutItsKeyIsNoHealthyRealm) {
   EXPECT_NE(status_table(seen).find("database: krbtgt's newest key is in the database itself"),
             std::string::npos);
   EXPECT_NE(status_table(seen).find("tkdc import"), std::string::npos);
+  // Opened by another module: no password is right, and new keys are whole in the database.
+  for (const bool is_own : {true, false}) {
+    seen = document;
+    take_krbtgt(seen, 2,
+                "{\"installation\":\"" + (is_own ? own : "ff") +
+                    "\",\"module_error\":\"write database_module = tkdc\"}");
+    EXPECT_EQ(is_healthy(seen), !is_own);
+    EXPECT_EQ(
+        status_table(seen).find("database: write database_module = tkdc") != std::string::npos,
+        is_own);
+  }
   // Of another realm's agent, or of one that could not be asked, nothing is known.
   for (const json& other : {told("ff", "[1]"), told("", "[1]"), told(own, "7")})
     EXPECT_FALSE(other.contains("krbtgt_held") || other.contains("database_error")) << other;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "base/codec.h"
 #include "scratch_backup.h"
@@ -278,6 +279,19 @@ TEST_F(BackupFileTest, KeysAreFilesWithTheirNames) {
   EXPECT_FALSE(read_backup_secret_key(directory_ + "/public").ok());
   std::filesystem::permissions(directory_ + "/secret", std::filesystem::perms(0644));
   EXPECT_FALSE(read_backup_secret_key(directory_ + "/secret").ok());
+}
+
+// Their names tell a second.
+TEST_F(BackupFileTest, AnotherRunOfTheSameSecondIsToBeRunAgain) {
+  const std::string path = folder_ + "/taken" + std::string(kBackupEnding);
+  auto writer = BackupWriter::create(path, backup_public_key(secret_));
+  ASSERT_TRUE(writer.ok());
+  std::ofstream(path) << "the other run's";
+  BackupHead head;
+  const auto done = (*writer)->finish(head);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().message, path + " was made meanwhile, by another run: run this one again");
+  EXPECT_TRUE(std::ranges::equal(octets_in(path), octets("the other run's")));
 }
 
 }  // namespace

@@ -51,6 +51,10 @@ class Link {
   // called, or the time is over.
   virtual Result<Event> wait(int timeout_ms) = 0;
 
+  // Takes in what has arrived, without waiting. Error: a connection is lost, also where packets
+  // that came before wait to be received.
+  virtual Result<void> look() { return {}; }
+
   // Makes the current or next wait() return kWake. Thread-safe.
   virtual void wake() = 0;
 

@@ -136,6 +136,12 @@ Result<Link::Event> TlsLink::wait(int timeout_ms) {
   }
 }
 
+Result<void> TlsLink::look() {
+  for (auto& one : stream_)
+    if (auto filled = one->fill(); !filled.ok()) return filled;
+  return check_breaker();
+}
+
 bool TlsLink::consume_wake() {
   // Clear the event first: a wake() in between sets it again.
   drain_event(event_.get());

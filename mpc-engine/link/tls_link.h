@@ -23,6 +23,7 @@ class TlsLink final : public Link {
   Result<void> send_pieces(Neighbour to, std::span<const ByteSpan> pieces) override;
   Result<ByteSpan> receive(Neighbour from, int timeout_ms) override;
   Result<Event> wait(int timeout_ms) override;
+  Result<void> look() override;
   void wake() override;
   // All lanes of the session share the breaker, so they end together.
   void abort(const std::string& reason) override { breaker_->trip(reason); }

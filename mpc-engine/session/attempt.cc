@@ -65,6 +65,7 @@ class Attempt {
     Hello from_prev, from_next;
   };
   Connections lanes_, streams_;
+  std::vector<Link*> links_;  // the lanes', once they have any
 };
 
 Hello Attempt::hello_for(int lane, const SecretVector& contribution) const {
@@ -128,6 +129,8 @@ Result<void> Attempt::look_at_connections() {
         if (stream == nullptr) continue;
         if (auto filled = stream->fill(); !filled.ok() && lost.ok()) lost = filled;
       }
+  for (Link* link : links_)
+    if (auto there = link->look(); !there.ok() && lost.ok()) lost = there;
   if (lost.ok()) return lost;
   for (Connection& lane : lanes_) {
     while (lane.next && lane.next->has_packet()) {
@@ -255,6 +258,7 @@ Result<void> Attempt::build_lanes(Session& session) {
     auto link =
         in_.options.network->link(std::move(state.prev), std::move(state.next), in_.breaker);
     if (!link.ok()) return link.error();
+    links_.push_back(link->get());
     out.link = std::move(*link);
     session.lanes.push_back(std::move(out));
   }

@@ -239,6 +239,11 @@ class SimLink final : public Link {
       });
     }
   }
+  Result<void> look() override {
+    for (auto& one : stream_)
+      if (auto filled = one->fill(); !filled.ok()) return filled;
+    return {};
+  }
   // As the kernel knows it after some packets.
   std::chrono::microseconds round_trip() const override {
     return std::chrono::microseconds(2 * world().plan.latency_us);

@@ -415,6 +415,10 @@ void lose_disk(const Fault& fault) {
   world().wait(kNever, [&which] { return which.ended(); });
   HostDisk& disk = disk_of(which.host());
   loss.log = disk.text(which.config().audit_file);
+  // Of no key there is nothing to repair: a survivor that nobody has asked yet makes a session with
+  // the new server as with the old one, and has no line that says which log is gone.
+  if (rows_of(server(survivor(0)).host(), Tables::kCommitted).empty())
+    lost_logs[party].push_back(loss.log);
   ++disks[static_cast<std::size_t>(party)];
   disk = {};
   disk.limit = world().plan.record_limit;

@@ -210,8 +210,8 @@ int give_back(Site& site, const DroppedOptions& options) {
   }
   if (in_use > 0) std::cout << in_use << " keys of the request are in use already\n";
   return change(site, TKDC_OP_GIVE_BACK, keys, "given back",
-                "; before it, where a server was started since, `tkdc give-back` there, with the "
-                "same request and approvals");
+                "; where servers refuse because one was started since, type `tkdc give-back` there "
+                "again, with the same request and approvals, and then this");
 }
 
 }  // namespace

@@ -90,6 +90,15 @@ Result<void> StorePlace::carry_over() const {
   return {};
 }
 
+// Whether the folder that was there has this name.
+bool StorePlace::is_held(const std::string& path) const {
+  struct stat held {
+  }, named{};
+  return ::fstat(lock_.get(), &held) != 0 ||
+         (::lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+          held.st_ino == named.st_ino);
+}
+
 // The new one gets the name under which the former is to lie; then both change their names. So no
 // crash leaves the former one under the name of a draft, which goes.
 Result<std::string> StorePlace::replace(const std::string& former) {
@@ -103,10 +112,15 @@ Result<std::string> StorePlace::replace(const std::string& former) {
   if (!put_in_place(draft_, former, OldFile::kLeft))
     return system_error("cannot move the restored store to " + former);
   draft_ = former;
-  if (!exchange_folders(former, path_))
+  if (!exchange_folders(former, path_)) {
+    // Where the names have changed and the folder around them was not synced, it is the former
+    // store's, which stays; a restored one that stays has keys that nobody uses.
+    if (is_held(former)) draft_.clear();
     return system_error("cannot put the restored store in the place of " + path_,
                         "the folder must be no mount point, on a file system that exchanges "
-                        "folders (ext4, xfs, btrfs, tmpfs)");
+                        "folders (ext4, xfs, btrfs, tmpfs); look at " +
+                            former + " before you try it again, if it is there");
+  }
   draft_.clear();
   if (!occupied_) wipe_keys(former);
   std::error_code error;

@@ -29,6 +29,7 @@ class StorePlace {
  private:
   StorePlace(std::string path, UniqueFd lock, bool there);
   Result<void> carry_over() const;
+  bool is_held(const std::string& path) const;
 
   std::string path_, draft_;  // no draft: it is the store
   UniqueFd lock_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the other servers can be reached: at a server by TLS, and each has to show the
 // certificate that is pinned; at an agent by TCP, since CURVE says nothing to whom it does not
-// know. Neither shows the other end anything, and it takes no notice.
+// know. Neither shows the other end anything; where its certificate is right it takes no notice.
 #include <poll.h>
 
 #include "base/host_names.h"

@@ -153,7 +153,9 @@ Finding check_missing_macs(const Patient& patient, const json& shares) {
     return warning(
         "share_macs is set here, and the session has no MACs on shares, so new keys get "
         "none: it is missing at another server",
-        "on the other servers' hosts: " + set + "tkdc.toml" + restart);
+        "on the other servers' hosts: " + set +
+            "tkdc.toml; systemctl restart tkdc-server@NAME; then here: tkdc shares --config " +
+            shell_word(patient.config) + " deal");
   const json last = shares.is_object() ? shares.value("last_audit", json::object()) : json();
   if (!is_set && last.is_object() && !last.empty())
     return warning(

@@ -55,8 +55,11 @@ Result<int> in_another_process(const std::function<int()>& work) {
     if (stop_asked()) ::kill(child, SIGTERM);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   int ended = 0;
-  while (::waitpid(child, &ended, 0) < 0 && errno == EINTR)
+  while (::waitpid(child, &ended, 0) < 0) {
+    if (errno != EINTR)
+      return system_error("cannot learn how the process ended that does the work");
     if (stop_asked()) ::kill(child, SIGTERM);
+  }
   if (WIFEXITED(ended)) return WEXITSTATUS(ended);
   return fail("the process that does the work was killed by signal " +
               std::to_string(WTERMSIG(ended)));

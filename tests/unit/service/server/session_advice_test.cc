@@ -24,7 +24,7 @@ TEST(SessionAdvice, SaysSomethingForEachReason) {
     EXPECT_FALSE(one->empty());
   EXPECT_NE(installation.find("tkdc.toml"), std::string::npos);
   EXPECT_NE(no_answer.find("tkdc-server"), std::string::npos);
-  EXPECT_NE(pin.find("certificate_sha256"), std::string::npos);
+  EXPECT_NE(pin.find("tkdc join"), std::string::npos);
   EXPECT_NE(inventories.find("a backup of the others' refresh epoch"), std::string::npos);
   for (const std::string* one :
        {&era, &epoch_reused, &allowance_spent, &epoch_not_believed, &epochs_used_up})

@@ -33,8 +33,8 @@ OF_THE_HOST = ("chmod", "chown", "cp", "echo", "find", "grep", "install", "mkdir
 QUERIES = ("addprinc", "cpw", "getprinc", "ktadd", "modpol", "modprinc", "purgekeys")
 NAMED = ("kill", "nvidia-smi", "rsync", "systemd-analyze")
 PROSE = ("a server computed wrongly",)
-# Lines of code that nobody types: configuration, a log's line, a question to Prometheus.
-NOT_TYPED = re.compile(r"\[\w+\]$|[\w.]+ = |\}$|[A-Z]\w+=|AS_REQ \(|histogram_quantile\(")
+# Lines of code that nobody types: configuration, apt's too, a log's line, a question to Prometheus.
+NOT_TYPED = re.compile(r"deb \[|\[\w+\]$|[\w.]+ = |\}$|[A-Z]\w+=|AS_REQ \(|histogram_quantile\(")
 PROFILE = re.compile(r"KRB5_KDC_PROFILE=")
 PROMPT = re.compile(r"(?:server\d|offline\d|kdc)# ")
 NAME = re.compile(r"[a-z][a-z0-9_.-]*$")

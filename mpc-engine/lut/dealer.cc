@@ -3,9 +3,16 @@
 
 #include <algorithm>
 
+#include "base/now_public.h"
 #include "lut/kernel.h"
 
 namespace tkdc::lut {
+namespace {
+
+// All write such a piece before they read: rings hold it.
+constexpr std::size_t kPiece = std::size_t{128} << 10;
+
+}  // namespace
 
 Dealer::Dealer(std::vector<pair::Session*> sessions, const Label& part, std::size_t at_once,
                std::size_t spare, pair::Expected& account)
@@ -56,6 +63,27 @@ Result<void> Dealer::draw(std::span<AuthBit> out) {
     for (std::size_t p = 0; p < sessions_.size(); ++p)
       std::copy_n(&bits_[p * stride_ + at], some, &out[p * count + done]);
   });
+}
+
+Result<void> Dealer::exchange(MutableByteSpan own) {
+  if (auto good = stands(); !good) return good;
+  theirs_.resize(std::min(own.size(), kPiece));
+  for (std::size_t done = 0; done < own.size();) {
+    const auto piece = own.subspan(done, std::min(kPiece, own.size() - done));
+    const auto theirs = std::span(theirs_).first(piece.size());
+    now_public(piece.data(), piece.size());
+    for (std::size_t p = 0; p < sessions_.size(); ++p)
+      if (auto sent = sessions_[p]->channel().write(piece); !sent)
+        return end(p, sent.error().message);
+    for (std::size_t p = 0; p < sessions_.size(); ++p) {
+      if (auto got = sessions_[p]->channel().read(theirs); !got) return end(p, got.error().message);
+      now_public(theirs.data(), theirs.size());
+      for (std::size_t k = 0; k < piece.size(); ++k) piece[k] ^= theirs[k];
+    }
+    opened(piece);
+    done += piece.size();
+  }
+  return {};
 }
 
 Result<void> Dealer::open(std::span<const Label> octets, MutableByteSpan values) {

@@ -48,7 +48,7 @@ class Dealer {
   Result<void> draw(std::span<AuthBit> out);
 
   // All send octets, and get the sum of all.
-  virtual Result<void> exchange(MutableByteSpan own) = 0;
+  virtual Result<void> exchange(MutableByteSpan own);
   // 16 octets that nobody chooses.
   virtual Result<Label> coins() = 0;
   // Opens octets, for the next check(): `values` are as many.
@@ -63,8 +63,6 @@ class Dealer {
 
  protected:
   static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows;
-  // Both write such a piece before they read: rings hold it.
-  static constexpr std::size_t kPiece = std::size_t{128} << 10;
 
   // `at_once`: how many bits are drawn together, beside `spare` ones. `account`: of what is
   // expected; it outlives the dealer.
@@ -73,6 +71,8 @@ class Dealer {
 
   // New bits, as many as are drawn together: [session][at_once + spare].
   virtual Result<void> fill(std::span<AuthBit> bits) = 0;
+  // What an exchange has given all.
+  virtual void opened(ByteSpan) {}
   // As draw(): `take(at, some, done)` of bits_ from `at` on, as many, behind what is done.
   template <class Take>
   Result<void> draw_in_pieces(std::size_t count, const Take& take);
@@ -83,6 +83,7 @@ class Dealer {
   const std::size_t at_once_, stride_;
   AuthBits bits_;
   std::size_t used_;
+  Bytes theirs_;
   pair::Expected& account_;
 };
 

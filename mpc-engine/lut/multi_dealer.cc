@@ -67,7 +67,7 @@ MultiDealer::MultiDealer(std::vector<pair::Session*> sessions, std::size_t own, 
         taus_.insert(taus_.end(), some.begin(), some.end());
         unchecked_ = unchecked_ || !some.empty();
       }) {
-  crypto_generichash_init(&opened_, nullptr, 0, sizeof(Digest));
+  crypto_generichash_init(&all_opened_, nullptr, 0, sizeof(Digest));
 }
 
 // Another dealer of the same sessions would not know what this one has to compare.
@@ -158,26 +158,12 @@ Result<Label> MultiDealer::coins() {
 Result<void> MultiDealer::exchange(MutableByteSpan own) {
   if (taus_.size() >= kFoldedAt)
     if (auto done = fold(); !done) return done;
-  if (auto good = stands(); !good) return good;
-  others_.resize(std::min(own.size(), kPiece));
-  for (std::size_t done = 0; done < own.size();) {
-    const auto piece = own.subspan(done, std::min(kPiece, own.size() - done));
-    const auto theirs = std::span(others_).first(piece.size());
-    now_public(piece.data(), piece.size());
-    for (std::size_t p = 0; p < sessions().size(); ++p)
-      if (auto sent = sessions()[p]->channel().write(piece); !sent)
-        return end(p, sent.error().message);
-    for (std::size_t p = 0; p < sessions().size(); ++p) {
-      if (auto got = sessions()[p]->channel().read(theirs); !got)
-        return end(p, got.error().message);
-      now_public(theirs.data(), theirs.size());
-      for (std::size_t k = 0; k < piece.size(); ++k) piece[k] ^= theirs[k];
-    }
-    crypto_generichash_update(&opened_, piece.data(), piece.size());
-    unchecked_ = true;
-    done += piece.size();
-  }
-  return {};
+  return Dealer::exchange(own);
+}
+
+void MultiDealer::opened(ByteSpan octets) {
+  crypto_generichash_update(&all_opened_, octets.data(), octets.size());
+  unchecked_ = true;
 }
 
 // What is expected so far becomes one value, by coins that nobody knew when it was opened.
@@ -197,8 +183,8 @@ Result<void> MultiDealer::fold() {
 Result<void> MultiDealer::check(pair::Verdict) {
   if (auto good = stands(); !good) return good;
   Digest opened;
-  crypto_generichash_final(&opened_, opened.data(), opened.size());
-  crypto_generichash_init(&opened_, nullptr, 0, sizeof opened);
+  crypto_generichash_final(&all_opened_, opened.data(), opened.size());
+  crypto_generichash_init(&all_opened_, nullptr, 0, sizeof opened);
   auto all = tell(opened);
   if (!all) return all.error();
   for (std::size_t p = 0; p < sessions().size(); ++p)

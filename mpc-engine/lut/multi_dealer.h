@@ -65,6 +65,7 @@ class MultiDealer final : public Dealer {
   Result<All> reveal(ByteSpan own);
 
   Result<void> fill(std::span<AuthBit> bits) override;
+  void opened(ByteSpan octets) override;
   Result<void> settle_own_bits(std::span<AuthBit> bits);
   Result<void> compare_own_bits(std::span<const AuthBit> bits);
   Result<void> compare_deltas();
@@ -74,11 +75,10 @@ class MultiDealer final : public Dealer {
   class Masking;
 
   const std::size_t own_;
-  crypto_generichash_state opened_;
+  crypto_generichash_state all_opened_;
   bool unchecked_ = false;
   Labels taus_, folded_;
   pair::Expected waiting_;
-  Bytes others_;
 };
 
 }  // namespace tkdc::lut

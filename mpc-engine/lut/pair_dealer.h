@@ -18,13 +18,11 @@ class PairDealer final : public Dealer {
 
   Side side() const { return session().side(); }
   Error end(std::size_t, const std::string& why) override { return session().end(why); }
-  Result<void> exchange(MutableByteSpan own) override;
   Result<Label> coins() override { return session().coins(); }
   Result<void> check(pair::Verdict verdict = pair::Verdict::kOnGuesses) override;
 
  private:
   Result<void> fill(std::span<AuthBit> bits) override { return session().draw(bits); }
-  Bytes peers_;
 };
 
 }  // namespace tkdc::lut

@@ -19,6 +19,8 @@ PASSWORD = "a password that outlives its servers"
 PASSPHRASE = "an administrator's passphrase\n"
 PUBLIC_KEY = re.compile(r'public_key = "([0-9a-f]{64})"')
 SETTLED_S = 60.0
+# A backup's name has the second, and none is overwritten.
+TAKEN = "was made meanwhile, by another run"
 
 
 class DrillError(Exception):
@@ -54,10 +56,10 @@ class Play:
         elif words[0] not in ("cp", "sed"):
             raise DrillError(f"{host}: nobody knows how to play {command!r}")
         done = self.typed(words)
-        if "File exists" in done.stderr:  # a backup's name has the second, and none is overwritten
+        if TAKEN in done.stderr:
             again = []
             wait_until(lambda: again.append(self.typed(words)) or
-                       "File exists" not in again[-1].stderr, 5, "the next second")
+                       TAKEN not in again[-1].stderr, 5, "the next second")
             done = again[-1]
         if done.returncode != 0:
             raise DrillError(f"{host}: {command}: {done.returncode}: {done.stdout}{done.stderr}")

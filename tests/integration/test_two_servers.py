@@ -310,7 +310,7 @@ def test_a_refresh_moves_all_keys_while_users_log_in(two, healthy):
     assert done[0].returncode == 0, done[0].stdout + done[0].stderr
     assert logins > 0 and epochs(two) == [1, 1], shares_of(two)
     assert "refresh epoch 1" in refreshed_text(two, 0)
-    assert pools_of(two, 0)["pools"] == 1
+    wait_until(lambda: pools_of(two, 0)["pools"] == 1, RECOVERY_S, "pools of the new epoch alone")
     after = [stolen(two, party, "after") for party in range(2)]
     whose = (f"shared@{NAME}", f"{SERVICE}@{NAME}")
     keys = keys_of(two, whose, *after)

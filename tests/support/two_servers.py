@@ -45,10 +45,15 @@ def lose(two, *parties: int) -> None:
         shutil.rmtree(two.server_directory(party) / "store")
 
 
+def servers_of(two) -> list[dict]:
+    """What tkdc status says of each, also while it warns or one is away."""
+    done = tkdc(two, "status", "--json", "--config",
+                two.installation / "agent-admin" / "agent.toml")
+    return json.loads(done.stdout)["servers"]
+
+
 def pools_of(two, party: int) -> dict:
-    said = json.loads(two.tool("tkdc", "status", "--json", "--config",
-                               str(two.installation / "agent-admin" / "agent.toml")))
-    return said["servers"][party]["pair"]
+    return servers_of(two)[party]["pair"]
 
 
 def given_up(two, party: int) -> int:
@@ -57,10 +62,7 @@ def given_up(two, party: int) -> int:
 
 
 def shares_of(two) -> list[dict]:
-    """Also while a server is away."""
-    done = tkdc(two, "status", "--json", "--config",
-                two.installation / "agent-admin" / "agent.toml")
-    return [one.get("shares", {}) for one in json.loads(done.stdout)["servers"]]
+    return [one.get("shares", {}) for one in servers_of(two)]
 
 
 def epochs(two) -> list[int]:

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "link/round_trip.h"
+#include "loopback_pair.h"
 #include "stream_pair.h"
 
 namespace tkdc {

@@ -251,9 +251,9 @@ void read_cuda(StrictToml& file, ServerConfig& config) {
   for (int gpu = first; gpu < first + gpus; ++gpu) config.gpus.push_back(gpu);
   config.gpu_allow_shared = table.boolean("allow_shared", false);
   config.gpu_min_cohort_blocks =
-      static_cast<std::size_t>(table.integer("min_cohort_blocks", 1, kMaxCohortBlocks, 16'384));
+      static_cast<std::size_t>(table.integer("min_cohort_blocks", 1, kMaxCohortBlocks, 262'144));
   config.gpu_min_cohort_compressions = static_cast<std::size_t>(
-      table.integer("min_cohort_compressions", 1, kMaxCohortBlocks, 49'152));
+      table.integer("min_cohort_compressions", 1, kMaxCohortBlocks, kMaxCohortBlocks));
 }
 
 PeerPin read_pin(TomlTable& table) {

@@ -68,7 +68,6 @@ TEST(LutMulti, ProductsOfOperandsAreRight) {
 }
 
 // AES of shares, as bench and servers have it: the key is of 16 octets.
-using Blocks = std::array<Bytes, kMostParties>;
 template <class Made>
 Result<Bytes> encrypted(Dealer& dealer, const Bytes& key, const Bytes& blocks, const Made& make) {
   auto masks = InputMasks::make(dealer, key.size() + blocks.size());

@@ -16,6 +16,7 @@ inline constexpr std::size_t kMostParties = 4;
 // What party `from` sends to party `to`, by its changes.
 using Changes = std::map<std::pair<std::size_t, std::size_t>, Change>;
 using Sessions = std::vector<pair::Session*>;
+using Blocks = std::array<Bytes, kMostParties>;  // what each party puts out
 
 struct ManyOutcome {
   std::array<std::optional<std::string>, kMostParties> error;  // none where it came to its end

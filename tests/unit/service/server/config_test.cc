@@ -78,8 +78,8 @@ TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(plain->gpus, std::vector<int>{0});
   EXPECT_FALSE(plain->gpu_allow_shared);
-  EXPECT_EQ(plain->gpu_min_cohort_blocks, 16'384u);
-  EXPECT_EQ(plain->gpu_min_cohort_compressions, 49'152u);
+  EXPECT_EQ(plain->gpu_min_cohort_blocks, 262'144u);
+  EXPECT_EQ(plain->gpu_min_cohort_compressions, 16'777'216u);
   auto config = changed("backend = \"auto\"",
                         "backend = \"cuda\"\n[cuda]\nfirst_gpu = 2\ngpus = 3\n"
                         "allow_shared = true\nmin_cohort_blocks = 64\n"

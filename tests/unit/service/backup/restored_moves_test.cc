@@ -4,6 +4,7 @@
 
 #include "scratch_backup.h"
 #include "service/store/move_table.h"
+#include "service/store/value_table.h"
 
 namespace tkdc {
 namespace {

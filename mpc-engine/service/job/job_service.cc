@@ -13,6 +13,9 @@ namespace tkdc {
 namespace {
 
 constexpr std::chrono::minutes kTidyAgain{1};  // on a full disk it would fail each time
+// Lanes of three servers stop at different ticks: two can wait for each other's lane. A tick takes
+// less, and what may come to its end (LaneRunner::may_finish()) has both together.
+constexpr std::chrono::milliseconds kLanesStop{500}, kOthersStop{2'000};
 constexpr const char* kFreshKeys = "shares are to be refreshed: first a new session, with new keys";
 
 class JobServiceOnLanes final : public JobService {
@@ -202,6 +205,10 @@ class JobServiceOnLanes final : public JobService {
     if (ends_why_.empty()) ends_why_ = std::move(why);
     for (auto& lane : lanes_) lane->stop();
   }
+  bool are_stopping() {
+    std::lock_guard lock(lanes_mutex_);
+    return stopping_ || !ends_why_.empty();
+  }
   void expire_held() {
     std::lock_guard held(held_mutex_);
     if (held_ == SessionId{}) return;
@@ -310,18 +317,31 @@ Result<void> JobServiceOnLanes::take_up(const Session& session) {
 
 bool JobServiceOnLanes::run_lanes(Session& session, std::string& why) {
   std::mutex mutex;
+  std::condition_variable ended_one;
+  std::size_t at_work = lanes_.size();
   bool can_go_on = true;
-  // The first lane that ends takes the others with it.
+  const auto abort_those = [&](const std::function<bool(const LaneRunner&)>& which) {
+    for (std::size_t k = 0; k < lanes_.size(); ++k)
+      if (which(*lanes_[k])) session.lanes[k].link->abort("another lane of the session ended");
+  };
+  // The first lane that ends takes the others with it, each of which may be waiting for a packet
+  // that nobody sends any more. Where they have been told to stop, some may finish what they do.
   auto run_lane = [&](std::size_t k) {
     LaneRunner::Ended ended = lanes_[k]->run(session.lanes[k]);
-    {
-      std::lock_guard lock(mutex);
-      can_go_on = can_go_on && ended.can_go_on;
-      if (why.empty()) why = ended.why;
-    }
-    // Lane 0 may be waiting for a neighbour's disk.
-    for (LaneLink& each : session.lanes)
-      if (!ended.why.empty()) each.link->abort("another lane of the session ended");
+    const bool stops = are_stopping();
+    std::unique_lock lock(mutex);
+    can_go_on = can_go_on && ended.can_go_on;
+    if (why.empty()) why = ended.why;
+    --at_work;
+    ended_one.notify_all();
+    const auto all_end = [&](std::chrono::milliseconds within) {
+      return machine().wait(ended_one, lock, within, [&] { return at_work == 0; });
+    };
+    if (!stops && ended.why.empty()) return;
+    if (stops && all_end(kLanesStop)) return;
+    if (stops) abort_those([](const LaneRunner& lane) { return !lane.may_finish(); });
+    if (stops && all_end(kOthersStop)) return;
+    abort_those([](const LaneRunner&) { return true; });
   };
   std::vector<std::unique_ptr<Machine::Thread>> threads;
   for (std::size_t k = 1; k < lanes_.size(); ++k)

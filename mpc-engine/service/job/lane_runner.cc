@@ -207,6 +207,7 @@ Result<void> LaneRunner::tick(const Link& link) {
     one_way_ = link.round_trip() / 2;
   }
   load_ = running_.size();
+  may_finish_ = checks_.manages() || checking().has_value();
   publish();
   return {};
 }

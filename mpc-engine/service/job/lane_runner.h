@@ -52,6 +52,9 @@ class LaneRunner final : private Ticker::Owner {
   // It will not run again: answers all that is in progress. Whether messages were being
   // verified.
   std::optional<LostCheck> give_up();
+  // Whether a check, or a key's making or removal, was under way when the last tick ended. Any
+  // thread.
+  bool may_finish() const { return may_finish_; }
   // How it showed that a server computed wrongly, if one did.
   std::optional<std::string> deviation() const;
   // What its servers decided, for the next handshake to compare.
@@ -113,7 +116,7 @@ class LaneRunner final : private Ticker::Owner {
 
   bool has_run_ = false;
   bool connected_ = true;  // no link has failed in this run
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false}, may_finish_{false};
   std::atomic<std::size_t> load_{0};
 
   Clock::time_point stop_by_;

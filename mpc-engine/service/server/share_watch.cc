@@ -97,8 +97,7 @@ void ShareWatch::keep_audit(const ShareUpkeepStatus& shares) {
 
 Result<std::string> ShareWatch::ask(const std::string& word) {
   std::lock_guard lock(mutex_);
-  look_under_lock();
-  const JobServiceStatus now = jobs_.status();
+  const JobServiceStatus now = look_under_lock();
   const auto task = share_task_of(word);
   if (!task && word != "status") return fail("shares: no such request: " + word);
   if (task) {
@@ -117,7 +116,9 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
     asked_ = true;
     finished_ = now.shares.finished;
   }
-  return state().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // One look for all that is told: what has ended since is not kept yet.
+  return state(task ? jobs_.status() : now)
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void ShareWatch::look() {
@@ -125,7 +126,7 @@ void ShareWatch::look() {
   look_under_lock();
 }
 
-void ShareWatch::look_under_lock() {
+JobServiceStatus ShareWatch::look_under_lock() {
   const JobServiceStatus now = jobs_.status();
   if (now.shares.finished != finished_) {
     finished_ = now.shares.finished;
@@ -143,13 +144,13 @@ void ShareWatch::look_under_lock() {
         log_(removed.error().message);
     asked_ = asked_ && !has_ended;
   }
-  if (asked_ || !now.shares.possible || now.shares.repaired) return;
+  if (asked_ || !now.shares.possible || now.shares.repaired) return now;
   auto request = read_share_request(store_path_);
   const std::string trouble = request.ok() ? "" : request.error().message;
   if (!trouble.empty() && trouble != trouble_) log_(trouble);
   trouble_ = trouble;
-  if (!request.ok() || !request->has_value()) return;
-  go_on_with(**request, now);
+  if (request.ok() && request->has_value()) go_on_with(**request, now);
+  return now;
 }
 
 // One that was asked for before this server's start. Of two servers, by its time: what has begun

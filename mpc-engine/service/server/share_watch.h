@@ -32,7 +32,7 @@ class ShareWatch {
 
  private:
   nlohmann::json state(const JobServiceStatus& jobs);
-  void look_under_lock();
+  JobServiceStatus look_under_lock();
   void go_on_with(ShareTask task, const JobServiceStatus& now);
   void keep_audit(const ShareUpkeepStatus& shares);
 

@@ -38,6 +38,20 @@ TEST_F(ShareWatchTest, TheLastAuditIsKept) {
   EXPECT_EQ(logged, "");
 }
 
+// Whoever hears that an audit has ended hears of it as the last one.
+TEST_F(ShareWatchTest, AnAuditThatEndsMeanwhileIsNotHalfTold) {
+  const auto nothing = [](const std::string&) {};
+  ShareWatch watch(directory_, jobs_, nothing, nothing);
+  jobs_.after_status = [this] { end_an_audit(); };
+  for (bool ended : {false, true}) {
+    const auto told = watch.ask("status");
+    ASSERT_TRUE(told.ok());
+    const auto json = nlohmann::json::parse(*told);
+    EXPECT_EQ(json.at("finished").get<int>() == 1, ended);
+    EXPECT_EQ(json.contains("last_audit"), ended);
+  }
+}
+
 // After a start, of two servers: one that was asked for before the request, and has ended, or is
 // under way, does not cover it; one that began since does.
 TEST_F(ShareWatchTest, ARequestOfBeforeTheStartGoesByItsTime) {

@@ -2,6 +2,8 @@
 // A job service of which a test says what its status is.
 #pragma once
 
+#include <functional>
+
 #include "service/job/job_service.h"
 
 namespace tkdc {
@@ -22,9 +24,14 @@ class SharesOnly final : public JobService {
   void ask_shares(ShareTask) override { ++asked; }
   void go_on_with_shares(ShareTask) override { ++goes_on; }
   void expire() override {}
-  JobServiceStatus status() const override { return now; }
+  JobServiceStatus status() const override {
+    const JobServiceStatus told = now;
+    if (after_status) after_status();
+    return told;
+  }
 
   JobServiceStatus now;
+  std::function<void()> after_status;
   int asked = 0, goes_on = 0;
 };
 

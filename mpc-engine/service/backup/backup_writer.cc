@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/backup/backup_writer.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,14 @@
 #include "base/system_error.h"
 
 namespace tkdc {
+namespace {
+
+Error taken(const std::string& path) {
+  return fail(path + " was made meanwhile, by another run: run this one again");
+}
+
+}  // namespace
+
 BackupWriter::BackupWriter(std::string path, UniqueFd fd, const BackupPublicKey& recipient)
     : path_(std::move(path)), fd_(std::move(fd)), recipient_(recipient), own_(32) {
   chunk_.reserve(kBackupChunkBytes);
@@ -21,13 +31,17 @@ BackupWriter::~BackupWriter() {
   if (fd_) ::unlink(draft().c_str());
 }
 
-// The draft of a run that was killed goes.
+// The draft of a run that was killed goes. Whoever writes one holds its lock.
 Result<std::unique_ptr<BackupWriter>> BackupWriter::create(const std::string& path,
                                                            const BackupPublicKey& recipient) {
   const std::string draft = path + ".partial";
-  ::unlink(draft.c_str());
+  if (UniqueFd other(::open(draft.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)); other) {
+    if (::flock(other.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return taken(path);
+    ::unlink(draft.c_str());
+  }
   UniqueFd fd = create_file(draft);
-  if (!fd) return system_error("cannot make " + draft);
+  if (!fd) return errno == EEXIST ? taken(path) : system_error("cannot make " + draft);
+  ::flock(fd.get(), LOCK_EX | LOCK_NB);
   std::unique_ptr<BackupWriter> out(new BackupWriter(path, std::move(fd), recipient));
   if (auto begun = out->begin(); !begun.ok()) return begun.error();
   return out;
@@ -99,12 +113,8 @@ Result<void> BackupWriter::finish(BackupHead& head) {
   if (done.ok()) done = encrypt_chunk(crypto_secretstream_xchacha20poly1305_TAG_FINAL);
   if (done.ok()) done = write_head(head);
   if (!done.ok()) return done;
-  if (!put_in_free_place(draft(), path_)) {
-    const bool is_taken = errno == EEXIST;
-    const Error error = system_error("cannot give " + path_ + " its name");
-    if (!is_taken) return error;
-    return fail(path_ + " was made meanwhile, by another run: run this one again");
-  }
+  if (!put_in_free_place(draft(), path_))
+    return errno == EEXIST ? taken(path_) : system_error("cannot give " + path_ + " its name");
   fd_ = UniqueFd();
   return {};
 }

@@ -294,5 +294,17 @@ TEST_F(BackupFileTest, AnotherRunOfTheSameSecondIsToBeRunAgain) {
   EXPECT_TRUE(std::ranges::equal(octets_in(path), octets("the other run's")));
 }
 
+TEST_F(BackupFileTest, TheDraftOfARunThatIsAtWorkStays) {
+  const std::string path = folder_ + "/taken" + std::string(kBackupEnding);
+  auto first = BackupWriter::create(path, backup_public_key(secret_));
+  ASSERT_TRUE(first.ok());
+  const auto second = BackupWriter::create(path, backup_public_key(secret_));
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message.find("by another run: run this one again"), std::string::npos);
+  BackupHead head;
+  EXPECT_TRUE((*first)->finish(head).ok());
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
 }  // namespace
 }  // namespace tkdc

@@ -2,6 +2,7 @@
 #include "service/job/job_service.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "service/garbled/garbling_parts.h"
 #include "service/job/features.h"
@@ -279,7 +280,6 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   {
     std::lock_guard lock(lanes_mutex_);
     deviation_.reset();
-    ends_why_.clear();
   }
   revocations_.forget_peers();
   clocks_.forget();
@@ -295,6 +295,7 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, *figures_[k], session, k));
     if (auto joined = lanes.back()->join(session); !joined) return joined.error();
   }
+  ends_why_.clear();
   lanes_ = std::move(lanes);
   protocols_ = lanes_.front()->protocols();
   garbles_ = session.streams;
@@ -318,30 +319,31 @@ Result<void> JobServiceOnLanes::take_up(const Session& session) {
 bool JobServiceOnLanes::run_lanes(Session& session, std::string& why) {
   std::mutex mutex;
   std::condition_variable ended_one;
-  std::size_t at_work = lanes_.size();
+  std::vector<bool> at_work(lanes_.size(), true);
   bool can_go_on = true;
-  const auto abort_those = [&](const std::function<bool(const LaneRunner&)>& which) {
-    for (std::size_t k = 0; k < lanes_.size(); ++k)
-      if (which(*lanes_[k])) session.lanes[k].link->abort("another lane of the session ended");
+  const auto all_have_ended = [&] { return std::ranges::none_of(at_work, std::identity{}); };
+  const auto none_may_finish = [&] {
+    for (std::size_t k = 0; k < at_work.size(); ++k)
+      if (at_work[k] && lanes_[k]->may_finish()) return false;
+    return true;
   };
   // The first lane that ends takes the others with it, each of which may be waiting for a packet
-  // that nobody sends any more. Where they have been told to stop, some may finish what they do.
+  // that nobody sends any more. Where they have been told to stop, they first may by themselves.
   auto run_lane = [&](std::size_t k) {
     LaneRunner::Ended ended = lanes_[k]->run(session.lanes[k]);
     const bool stops = are_stopping();
     std::unique_lock lock(mutex);
     can_go_on = can_go_on && ended.can_go_on;
     if (why.empty()) why = ended.why;
-    --at_work;
+    at_work[k] = false;
     ended_one.notify_all();
-    const auto all_end = [&](std::chrono::milliseconds within) {
-      return machine().wait(ended_one, lock, within, [&] { return at_work == 0; });
-    };
     if (!stops && ended.why.empty()) return;
-    if (stops && all_end(kLanesStop)) return;
-    if (stops) abort_those([](const LaneRunner& lane) { return !lane.may_finish(); });
-    if (stops && all_end(kOthersStop)) return;
-    abort_those([](const LaneRunner&) { return true; });
+    if (stops && !lanes_[k]->deviation()) {
+      if (machine().wait(ended_one, lock, kLanesStop, all_have_ended)) return;
+      machine().wait(ended_one, lock, kOthersStop, none_may_finish);
+      if (all_have_ended()) return;
+    }
+    for (LaneLink& each : session.lanes) each.link->abort("another lane of the session ended");
   };
   std::vector<std::unique_ptr<Machine::Thread>> threads;
   for (std::size_t k = 1; k < lanes_.size(); ++k)
@@ -372,7 +374,7 @@ std::string JobServiceOnLanes::run_session(Session& session) {
       if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
     }
     difference_known_ = deviation_.has_value();
-    if (can_go_on && !deviation_) held_ = session_;
+    if (can_go_on && !deviation_ && ends_why_.empty()) held_ = session_;
   }
   if (held_ == SessionId{}) give_up(std::nullopt);
   std::lock_guard lock(lanes_mutex_);

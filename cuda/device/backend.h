@@ -13,8 +13,8 @@ namespace tkdc::cuda {
 
 // From how many on a cohort goes to a device; smaller ones stay on the CPU.
 struct LeastCohorts {
-  std::size_t blocks = 16'384;        // of AES
-  std::size_t compressions = 49'152;  // of SHA-1's shape of the fewest bits
+  std::size_t blocks = 1;        // of AES
+  std::size_t compressions = 1;  // of SHA-1's shape of the fewest bits
 };
 
 class CudaRipples final : public sha1::RippleBackend {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/backup/backup_writer.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,17 +29,12 @@ BackupWriter::~BackupWriter() {
   if (fd_) ::unlink(draft().c_str());
 }
 
-// The draft of a run that was killed goes. Whoever writes one holds its lock.
+// A draft that is there is another run's, at work or killed: its name holds the second.
 Result<std::unique_ptr<BackupWriter>> BackupWriter::create(const std::string& path,
                                                            const BackupPublicKey& recipient) {
   const std::string draft = path + ".partial";
-  if (UniqueFd other(::open(draft.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)); other) {
-    if (::flock(other.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return taken(path);
-    ::unlink(draft.c_str());
-  }
   UniqueFd fd = create_file(draft);
   if (!fd) return errno == EEXIST ? taken(path) : system_error("cannot make " + draft);
-  ::flock(fd.get(), LOCK_EX | LOCK_NB);
   std::unique_ptr<BackupWriter> out(new BackupWriter(path, std::move(fd), recipient));
   if (auto begun = out->begin(); !begun.ok()) return begun.error();
   return out;

@@ -149,8 +149,9 @@ JobServiceStatus ShareWatch::look_under_lock() {
   const std::string trouble = request.ok() ? "" : request.error().message;
   if (!trouble.empty() && trouble != trouble_) log_(trouble);
   trouble_ = trouble;
-  if (request.ok() && request->has_value()) go_on_with(**request, now);
-  return now;
+  if (!request.ok() || !request->has_value()) return now;
+  go_on_with(**request, now);
+  return jobs_.status();  // what goes on is under way
 }
 
 // One that was asked for before this server's start. Of two servers, by its time: what has begun

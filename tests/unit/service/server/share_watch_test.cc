@@ -52,6 +52,18 @@ TEST_F(ShareWatchTest, AnAuditThatEndsMeanwhileIsNotHalfTold) {
   }
 }
 
+// What goes on after a start is under way for who asks in the same moment.
+TEST_F(ShareWatchTest, WhatGoesOnIsNotAskedForOnceMore) {
+  const auto nothing = [](const std::string&) {};
+  ASSERT_TRUE(write_share_request(directory_, ShareTask::kRefresh).ok());
+  jobs_.now.session_up = jobs_.now.shares.possible = true;
+  ShareWatch watch(directory_, jobs_, nothing, nothing);
+  jobs_.when_goes_on = [this] { jobs_.now.shares.wanted = true; };
+  EXPECT_FALSE(watch.ask("audit").ok());
+  EXPECT_EQ(read_share_request(directory_).value(), ShareTask::kRefresh);
+  EXPECT_EQ(jobs_.asked, 0);
+}
+
 // After a start, of two servers: one that was asked for before the request, and has ended, or is
 // under way, does not cover it; one that began since does.
 TEST_F(ShareWatchTest, ARequestOfBeforeTheStartGoesByItsTime) {

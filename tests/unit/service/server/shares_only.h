@@ -22,7 +22,10 @@ class SharesOnly final : public JobService {
   Result<void> revoke(SealWindow) override { return {}; }
   Result<void> lift_revocations() override { return {}; }
   void ask_shares(ShareTask) override { ++asked; }
-  void go_on_with_shares(ShareTask) override { ++goes_on; }
+  void go_on_with_shares(ShareTask) override {
+    ++goes_on;
+    if (when_goes_on) when_goes_on();
+  }
   void expire() override {}
   JobServiceStatus status() const override {
     const JobServiceStatus told = now;
@@ -31,7 +34,7 @@ class SharesOnly final : public JobService {
   }
 
   JobServiceStatus now;
-  std::function<void()> after_status;
+  std::function<void()> after_status, when_goes_on;
   int asked = 0, goes_on = 0;
 };
 

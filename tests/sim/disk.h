@@ -50,6 +50,7 @@ inline constexpr const char *kStorePath = "/store", *kKeysFile = "/store/keys";
 struct StoreCopy {
   TableSet tables;
   std::string keys;
+  int wrapping = 0;  // as HostDisk's then
 };
 
 // Outlives the server that runs on it.
@@ -77,7 +78,7 @@ struct HostDisk {
   const std::string& keys() const;
   bool names_file(const std::shared_ptr<DiskFile>& file) const;
 
-  StoreCopy copy_store() const { return {tables, keys()}; }
+  StoreCopy copy_store() const { return {tables, keys(), wrapping}; }
   // An administrator's hand.
   void put_file(const std::string& path, const std::string& text);
 };

@@ -26,9 +26,9 @@ inline StoreView view_of(const Host& host) {
   const HostDisk& disk = disk_of(host);
   return {host.number, disk.wrapping, disk.tables, disk.keys()};
 }
-// With the store.key that it has today.
+// With the store.key that it had then.
 inline StoreView view_of(const Host& host, const StoreCopy& copy) {
-  return {host.number, disk_of(host).wrapping, copy.tables, copy.keys};
+  return {host.number, copy.wrapping, copy.tables, copy.keys};
 }
 
 // None: `keys` is not there, or store.key does not open it.

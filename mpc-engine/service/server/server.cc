@@ -340,7 +340,8 @@ void Server::wait_for_release() {
 }
 
 void Server::serve_sessions() {
-  Backoff backoff;
+  // Two, so that a server which has waited long for another one begins its next session at once.
+  Backoff failed, died_young;
   while (!stopping_) {
     wait_for_release();
     if (stopping_) break;
@@ -351,9 +352,10 @@ void Server::serve_sessions() {
         close_latch(std::exchange(course_deviation_, {}));
       }
       if (!stopping_) session_failed(session.error().message);
-      pause(backoff.next_ms());
+      pause(failed.next_ms());
       continue;
     }
+    failed.reset();
     if (session->goes_on)
       session_goes_on(*session);
     else
@@ -366,8 +368,8 @@ void Server::serve_sessions() {
     // Each new session uses up a nonce epoch, so sessions that die young must not follow
     // one another at once.
     const bool stable = monotonic_ms() - up_since_ms > kStableSessionMs;
-    if (stable || jobs_->held() != SessionId{}) backoff.reset();
-    if (!stable && !stopping_) pause(backoff.next_ms());
+    if (stable || jobs_->held() != SessionId{}) died_young.reset();
+    if (!stable && !stopping_) pause(died_young.next_ms());
   }
   jobs_->give_up(std::nullopt);
 }

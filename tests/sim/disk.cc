@@ -274,7 +274,9 @@ HostDisk& disk_of(const Host& host) {
 void put_back_store(const Host& host, StoreCopy copy, bool with_keys) {
   HostDisk& disk = disk_of(host);
   disk.tables = std::move(copy.tables);
-  if (with_keys) disk.put_file(kKeysFile, copy.keys);
+  if (!with_keys) return;
+  disk.put_file(kKeysFile, copy.keys);
+  disk.wrapping = copy.wrapping;
 }
 
 void new_disks() { disks = {}; }

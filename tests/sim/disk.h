@@ -84,7 +84,7 @@ struct HostDisk {
 };
 
 HostDisk& disk_of(const Host& host);
-// By an administrator: data.mdb, and `keys` with it or today's.
+// By an administrator: data.mdb, and `keys` with it and the store.key of then, or those of today.
 void put_back_store(const Host& host, StoreCopy copy, bool with_keys);
 void new_disks();
 

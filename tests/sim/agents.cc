@@ -2,7 +2,9 @@
 #include "sim/agents.h"
 
 #include <algorithm>
+#include <map>
 
+#include "sim/audit_lines.h"
 #include "sim/hosts.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
@@ -49,8 +51,8 @@ class SimAgentSocket final : public AgentSocket {
       message.whole = true;
       message.route = std::to_string(line->number);
       message.body = octets;
-      if (auto request = decode_request(octets); request.ok() && request->op == TKDC_OP_STATUS)
-        status_asked_.insert({request->name.run, request->name.number});
+      if (auto request = decode_request(octets); request.ok() && no_line_tells(request->op))
+        untold_[{request->name.run, request->name.number}] = request->op;
       handle(message);
       return true;
     }
@@ -60,14 +62,18 @@ class SimAgentSocket final : public AgentSocket {
   bool send(const std::string& route, SecretVector frame) override {
     if (host_.dead) return false;
     note_reply(host_.number, frame);
+    const auto reply = decode_reply(frame);
+    const auto asked =
+        reply.ok() ? untold_.extract({reply->run, reply->number}) : Untold::node_type();
+    const bool status = !asked.empty() && asked.mapped() == TKDC_OP_STATUS;
+    if (reply.ok() && reply->status == TKDC_STATUS_OK && asked.empty()) note_answer(host_);
     lie_to_agent(host_.number, frame);
     for (const WirePtr& line : lines_) {
       if (std::to_string(line->number) != route || !line->up(1)) continue;
       const std::string answers = "answers " + line->what;
       // A server's status names its CPU's backend: its size is no part of the course.
-      world().note(host_.name, is_status(frame)
-                                   ? answers + ": its status"
-                                   : answers + ": " + std::to_string(frame.size()) + " octets");
+      world().note(host_.name, status ? answers + ": its status"
+                                      : answers + ": " + std::to_string(frame.size()) + " octets");
       wires().send(*line, 1, std::move(frame));
       return true;
     }
@@ -76,14 +82,14 @@ class SimAgentSocket final : public AgentSocket {
   std::string endpoint() const override { return "sim"; }
 
  private:
-  bool is_status(ByteSpan frame) {
-    auto reply = decode_reply(frame);
-    return reply.ok() && status_asked_.erase({reply->run, reply->number}) > 0;
+  using Untold = std::map<std::pair<std::uint64_t, std::uint64_t>, tkdc_wire_op>;
+  static bool no_line_tells(tkdc_wire_op op) {
+    return op == TKDC_OP_STATUS || op == TKDC_OP_LIST || op == TKDC_OP_LIST_DROPPED;
   }
 
   const Host& host_;
   std::deque<WirePtr> lines_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> status_asked_;
+  Untold untold_;
   bool woken_ = false;
 };
 

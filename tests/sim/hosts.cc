@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/hosts.h"
+#include "sim/audit_lines.h"
 
 #include "service/export/approver_key.h"
 #include "service/server/broken_checks.h"
@@ -170,6 +171,7 @@ void ServerHost::run() {
     }
     server_ = std::move(*made);
     server_->start();
+    note_life(host_);
     while (wanted_ && !host_.dead) {
       machine().pause(Server::kTick);
       if (!server_->look_after().ok()) break;
@@ -177,6 +179,7 @@ void ServerHost::run() {
     server_->stop();
     while (asked_ > 0) world().wait(kNever, [this] { return asked_ == 0; });
     server_.reset();
+    if (!host_.dead) judge_audit_lines(host_);
     if (wanted_ && !host_.dead) world().sleep(kRestartAfter);
   }
   if (!host_.dead) {

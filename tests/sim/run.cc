@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run.h"
+#include "sim/audit_lines.h"
 
 #include <malloc.h>
 
@@ -169,6 +170,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_network();
   new_agent_sockets();
   new_invariants();
+  new_audit_lines();
   new_coverage();
   new_repairs();
   new_two();

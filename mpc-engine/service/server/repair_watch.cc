@@ -188,11 +188,12 @@ Result<void> RepairWatch::refuse_others(int party, const Fingerprint& certificat
 }
 
 Result<void> RepairWatch::take(const RepairOrder& order, const char* event) {
+  auto said = audit_(nlohmann::json{
+      {"event", event}, {"party", order.party}, {"certificate", to_hex(order.certificate)}}
+                         .dump());
+  if (!said.ok()) return said;
   if (auto written = write_repair_order(config_.store_path, order); !written.ok()) return written;
   order_ = order;
-  audit_(nlohmann::json{
-      {"event", event}, {"party", order.party}, {"certificate", to_hex(order.certificate)}}
-             .dump());
   return {};
 }
 
@@ -272,8 +273,11 @@ void RepairWatch::session_up() {
   if (!order_) return;
   log_("the three servers have a session: the repair of " + server_name(order_->party) +
        " is over");
-  audit_(nlohmann::json{{"event", "repair over"}, {"party", order_->party}}.dump());
-  if (auto gone = forget(); !gone.ok()) {
+  // The line first: without it the lost server's log, which others recorded, seems rewritten. What
+  // fails here is done after the next start.
+  auto gone = audit_(nlohmann::json{{"event", "repair over"}, {"party", order_->party}}.dump());
+  if (gone.ok()) gone = forget();
+  if (!gone.ok()) {
     log_(gone.error().message);
     order_.reset();
   }

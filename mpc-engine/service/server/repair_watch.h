@@ -45,11 +45,12 @@ Result<std::optional<RepairOrder>> read_repair_order(const std::string& store_pa
 class RepairWatch {
  public:
   using Tell = std::function<void(const std::string&)>;
+  // A line of the audit log, which is on disk when this returns.
+  using Audit = std::function<Result<void>(const std::string&)>;
 
-  // `certificate`: this server's own; none where servers have no certificates. `audit`: a line of
-  // the audit log.
+  // `certificate`: this server's own; none where servers have no certificates.
   RepairWatch(const ServerConfig& config, std::optional<Fingerprint> certificate, Store& store,
-              JobService& jobs, Tell log, Tell audit)
+              JobService& jobs, Tell log, Audit audit)
       : config_(config), certificate_(certificate), store_(store), jobs_(jobs),
         log_(std::move(log)), audit_(std::move(audit)) {}
 
@@ -84,7 +85,8 @@ class RepairWatch {
   const std::optional<Fingerprint> certificate_;
   Store& store_;
   JobService& jobs_;
-  const Tell log_, audit_;
+  const Tell log_;
+  const Audit audit_;
   std::mutex mutex_;
   std::optional<RepairOrder> order_;
 };

@@ -43,7 +43,7 @@ Result<void> Server::make_repair(std::optional<Fingerprint> certificate) {
   repair_ = std::make_unique<RepairWatch>(
       config_, certificate, *store_, *jobs_,
       [](const std::string& line) { log_line(LogLevel::kWarning, line); },
-      [this](const std::string& event) { audit(event); });
+      [this](const std::string& event) { return audit_->append_on_disk({event}); });
   return repair_->load();
 }
 

@@ -46,8 +46,13 @@ class RepairWatchTest : public ScratchDir {
   }
   Result<void> start(int p) {
     const auto tell = [this](const std::string& line) { told_ += line + "\n"; };
+    const auto audit = [this](const std::string& line) -> Result<void> {
+      if (audit_is_full_) return fail("audit: no room");
+      audited_ += line + "\n";
+      return {};
+    };
     watch_[p] = std::make_unique<RepairWatch>(config_[p], certificate_[static_cast<std::size_t>(p)],
-                                              *store_[p], jobs_[p], tell, tell);
+                                              *store_[p], jobs_[p], tell, audit);
     return watch_[p]->load();
   }
   PeerPin& pin(int p, int of) {
@@ -69,7 +74,8 @@ class RepairWatchTest : public ScratchDir {
   ServerConfig config_[3];
   std::unique_ptr<Store> store_[3];
   SharesOnly jobs_[3];
-  std::string told_;
+  std::string told_, audited_;
+  bool audit_is_full_ = false;
   std::unique_ptr<RepairWatch> watch_[3];
 };
 
@@ -99,6 +105,9 @@ TEST_F(RepairWatchTest, AllThreeOfferTheSameOrThereIsNone) {
 }
 
 TEST_F(RepairWatchTest, WhatIsNotApproved) {
+  audit_is_full_ = true;
+  expect_refused(0, approval(), "no room");
+  audit_is_full_ = false;
   expect_refused(0, "approve 0 " + new_one(), "itself");
   expect_refused(0, "approve 7 " + new_one(), "servers 0, 1 and 2");
   expect_refused(0, "approve 2 " + to_hex(old_), "join --forget-former");
@@ -166,9 +175,17 @@ TEST_F(RepairWatchTest, ItIsOverWithTheCommit) {
   ASSERT_TRUE(store_[0]->commit(refresh.entry()).ok());
   KeyRecord record;
   ASSERT_TRUE(store_[2]->prepare(record).ok() && store_[2]->commit(record.ref.id).ok());
+  // Without its line the order stays, for the next start.
+  audit_is_full_ = true;
+  watch_[0]->session_up();
+  EXPECT_TRUE(std::ifstream(repair_order_file(config_[0].store_path)).is_open());
+  audit_is_full_ = false;
+  ASSERT_TRUE(start(0).ok());
+  EXPECT_EQ(audited_.find("repair over"), std::string::npos);
   for (int p : {0, 2}) {
     EXPECT_FALSE(watch_[p]->offer());
     watch_[p]->session_up();
+    EXPECT_NE(audited_.find("repair over"), std::string::npos);
     EXPECT_FALSE(watch_[p]->offer());
     EXPECT_FALSE(std::ifstream(repair_order_file(config_[p].store_path)).is_open());
     EXPECT_NE(watch_[p]->ask("status").value().find("\"party\""), std::string::npos);

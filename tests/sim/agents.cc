@@ -51,8 +51,11 @@ class SimAgentSocket final : public AgentSocket {
       message.whole = true;
       message.route = std::to_string(line->number);
       message.body = octets;
-      if (auto request = decode_request(octets); request.ok() && no_line_tells(request->op))
-        untold_[{request->name.run, request->name.number}] = request->op;
+      if (auto request = decode_request(octets); request.ok()) {
+        note_request(host_, *request);
+        if (no_line_tells(request->op))
+          untold_[{request->name.run, request->name.number}] = request->op;
+      }
       handle(message);
       return true;
     }

@@ -12,7 +12,7 @@ void change(SecretVector& octets) {
   const std::size_t at = random.below(octets.size());
   switch (random.below(4)) {
     case 0: octets.resize(random.below(octets.size()) + 1); break;  // shorter
-    case 1: octets[at] = static_cast<std::uint8_t>(random.next()); break;
+    case 1: octets[at] ^= static_cast<std::uint8_t>(1 + random.below(255)); break;
     default: octets[at] ^= static_cast<std::uint8_t>(1u << random.below(8)); break;
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run.h"
-#include "sim/audit_lines.h"
 
 #include <malloc.h>
 
@@ -10,6 +9,7 @@
 
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
+#include "sim/audit_lines.h"
 #include "sim/coverage.h"
 #include "sim/faults.h"
 #include "sim/garbling.h"

@@ -18,15 +18,19 @@ Result<void> Latch::close(const std::string& reason) {
   unwritten_ = reason;
   if (!overwrite_durably(file_, reason + "\n"))
     return system_error("the latch " + file_ + " cannot be written",
-                        "this server stays latched only until it is restarted: do not restart it "
-                        "before docs/operations.md, section Deviations, is done");
+                        "this server stays latched, and tries again to write it; do not restart "
+                        "it before it has, or before docs/operations.md, section Deviations, is "
+                        "done");
   unwritten_.clear();
   return {};
 }
 
 // A file that is there but cannot be read counts as closed.
 std::string Latch::reason() {
-  if (!unwritten_.empty()) return unwritten_;
+  if (!unwritten_.empty()) {
+    const std::string reason = unwritten_;
+    if (!close(reason).ok()) return reason;
+  }
   auto text = disk().read(file_, 0, kMaxReasonBytes);
   if (!text && errno == ENOENT) return {};
   while (text && text->ends_with('\n')) text->pop_back();

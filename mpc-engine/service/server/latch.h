@@ -19,7 +19,8 @@ class Latch {
   explicit Latch(std::string file) : file_(std::move(file)) {}
 
   // Closes it, now and after a restart. Error: the file cannot be written; then
-  // it stays closed until this process ends.
+  // it stays closed until this process ends, and each look tries again to write
+  // it: what the disk has taken is released like any other.
   Result<void> close(const std::string& reason);
 
   // Why it is closed; empty when it is open. Looks at the disk.

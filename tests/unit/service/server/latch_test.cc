@@ -78,5 +78,16 @@ TEST_F(Latches, AFullDiskClosesUntilTheProcessEnds) {
   EXPECT_EQ(nowhere.reason(), "why");
 }
 
+TEST_F(Latches, WhatTheDiskTakesLaterIsReleasedLikeAnyOther) {
+  const std::string folder = directory_ + "/later";
+  Latch latch(folder + "/latched");
+  ASSERT_FALSE(latch.close("why").ok());
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(latch.reason(), "why");
+  EXPECT_EQ(Latch(folder + "/latched").reason(), "why") << "over a restart, too";
+  EXPECT_TRUE(*release_latch(folder + "/latched"));
+  EXPECT_EQ(latch.reason(), "");
+}
+
 }  // namespace
 }  // namespace tkdc

@@ -36,8 +36,8 @@ FORBIDDEN = [
     ("another durable writer", r"^(kdc-plugin/|mpc-engine/(?!base/)|circuits/).*\.(c|cc|h)$",
      r"(?<![\w:.>])((::|(std::)?filesystem::|fs::)link|(::|(std::)?filesystem::|fs::)?"
      r"(rename|fsync|fdatasync))\s*\(", "use base/durable_file.h"),
-    ("another reader of arguments", r"^(kdc-plugin|mpc-engine|circuits)/", r"\bgetopt\w*\s*\(",
-     "use CLI11"),
+    ("another reader of arguments", r"^(kdc-plugin|mpc-engine|circuits)/",
+     r"\bgetopt\w*\s*\(|\bargv\[", "use CLI11"),
     ("private path", r".", r"(/home/\w+|/Users/\w+)", "no path of one machine"),
 ]
 ALLOWED_MARK = "house-rule:"  # followed by the reason, on the same line

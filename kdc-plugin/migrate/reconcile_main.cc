@@ -291,8 +291,6 @@ int main(int argc, char** argv) {
     std::cerr << "tkdc reconcile: libsodium or libtkdc-k5.so cannot start\n";
     return 1;
   }
-  // Where a unit starts krb5kdc: with the rights and the limits of that one.
-  if (argc == 2 && std::string_view(argv[1]) == "--module") return look_at_modules();
   ReconcileOptions options;
   CLI::App app("compare a realm's database with the keys that the servers hold", "tkdc reconcile");
   app.add_option("--realm", options.realm, "default: krb5.conf's default realm");
@@ -319,7 +317,11 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit status: 0 they agree, 2 they do not, 1 an error.\n"
       "Example: tkdc reconcile --destroy");
-  if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
+  if (const auto status = read_arguments(app, argc, argv)) return *status;
+  // Where a unit starts krb5kdc: with the rights and the limits of that one, which may lock no
+  // memory.
+  if (options.module) return look_at_modules();
+  harden();
   if (const auto status = run_dropped_command(dropped)) return *status;
   return run(options);
 }

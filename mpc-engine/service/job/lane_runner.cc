@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kFullTickEvery = 16;
 constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
 constexpr std::chrono::milliseconds kIdle{1000};
+constexpr std::chrono::seconds kForAnyCheck{1}, kForOpenedOnes{2};  // after a stop
 
 }  // namespace
 
@@ -123,6 +124,7 @@ void LaneRunner::enqueue(const JobName& name) {
 void LaneRunner::wake() { queue_.wake(); }
 
 void LaneRunner::stop() {
+  if (stopped_at_.load() == Clock::time_point()) stopped_at_ = Clock::now();
   stopping_ = true;
   queue_.wake();
 }
@@ -130,13 +132,10 @@ void LaneRunner::stop() {
 // A stop ends no check for the two others that has opened anything; and none at all, if it ends
 // by itself soon.
 bool LaneRunner::draining() {
-  constexpr auto kForAnyCheck = std::chrono::seconds(1), kForOpenedOnes = std::chrono::seconds(2);
   const auto check = checking();
   if (!check) return false;
-  const auto now = Clock::now();
-  if (stop_by_ == Clock::time_point()) stop_by_ = now + kForOpenedOnes;
-  if (now + kForAnyCheck < stop_by_) return true;
-  return check->opened && now < stop_by_;
+  const auto since = Clock::now() - stopped_at_.load();
+  return since < kForAnyCheck || (check->opened && since < kForOpenedOnes);
 }
 
 LaneRunner::Ended LaneRunner::run(LaneLink& connections) {

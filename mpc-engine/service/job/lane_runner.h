@@ -119,7 +119,7 @@ class LaneRunner final : private Ticker::Owner {
   std::atomic<bool> stopping_{false}, may_finish_{false};
   std::atomic<std::size_t> load_{0};
 
-  Clock::time_point stop_by_;
+  std::atomic<Clock::time_point> stopped_at_{};
   std::uint64_t next_number_ = 0, ticks_ = 0;
   std::chrono::microseconds one_way_{0};  // to the farther neighbour
   LaneLoad lane_load_;

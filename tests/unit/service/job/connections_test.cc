@@ -58,9 +58,6 @@ class Cutter final : public MemoryRing {
   std::atomic<int> carried_{0}, last_{-1};
 };
 
-// So that two jobs of one kind send as many packets, however slow the machine is.
-void no_clocks(JobServiceOptions& options) { options.clock_every = std::chrono::hours(1); }
-
 // With one key, on this network.
 struct OnRing : ThreeServices {
   explicit OnRing(std::shared_ptr<MemoryRing> ring, Security security = Security::kMalicious)

@@ -261,9 +261,9 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* said :
-       {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning",
-        "backup_warning", "dropped_warning", "former_keys_warning", "agents_warning"})
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning", "audit_trouble",
+                           "audit_behind", "disk_warning", "backup_warning", "dropped_warning",
+                           "former_keys_warning", "agents_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
@@ -380,6 +380,8 @@ std::vector<std::string> faults_of(const json& document) {
       faults.push_back(who + "clocks: " + cell(server, "clock_error"));
     if (server.is_object() && server.contains("audit_trouble"))
       faults.push_back(who + "audit: " + cell(server, "audit_trouble"));
+    if (server.is_object() && server.contains("audit_behind"))
+      faults.push_back(who + "audit: " + cell(server, "audit_behind"));
   }
   const auto others = document.find("other_agents");
   if (others != document.end() && others->is_array())

@@ -208,13 +208,15 @@ TEST(FaultsOfStatus, AreNamedByTheirCheck) {
   document["servers"][0]["latched"] = "server 2 lied\n";
   document["servers"][1]["audit_trouble"] = "full";
   document["servers"][2]["clock_error"] = "off";
+  document["servers"][2]["audit_behind"] = "cut";
   document["other_agents"] = {{{"name", "agent-admin"}, {"trouble", "away"}}};
   const auto faults = faults_of(document);
-  ASSERT_EQ(faults.size(), 4u);
+  ASSERT_EQ(faults.size(), 5u);
   EXPECT_EQ(faults[0], "server 0 session: server 2 lied?");
   EXPECT_EQ(faults[1], "server - audit: full");
   EXPECT_EQ(faults[2], "server - clocks: off");
-  EXPECT_EQ(faults[3], "agent agent-admin: away");
+  EXPECT_EQ(faults[3], "server - audit: cut");
+  EXPECT_EQ(faults[4], "agent agent-admin: away");
   EXPECT_EQ(faults_of(json::object()).size(), 1u);
   EXPECT_EQ(faults_of({{"servers", {7, well, well}}}).size(), 1u);
 }

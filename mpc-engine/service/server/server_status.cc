@@ -91,6 +91,7 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
   if (!pair) return;
   json["backend"] = kPairProtocol;
   json["pair"] = {{"pools", pair->pools},
+                  {"pools_spent", pair->pools_spent},
                   {"pool_blocks", pair->pool_blocks},
                   {"pool_left", pair->pool_left},
                   {"pool_least", pair->pool_least},

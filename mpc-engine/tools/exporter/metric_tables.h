@@ -84,6 +84,8 @@ inline constexpr Metric kServerMetrics[] = {
     {"garbled_key_had", "tkdc_server_garbled_key_had_total", kCounter,
      "Operations shared since their key had had its quota of the circuits"},
     {"pair.pools", "", kGauge, ""},
+    {"pair.pools_spent", "tkdc_server_pair_pools_spent", kGauge,
+     "Of two servers: pools without blocks, whose keys take longer to come into a session"},
     {"pair.pool_blocks", "tkdc_server_pair_pool_blocks", kGauge,
      "Of two servers: blocks of the pool that new keys are of"},
     {"pair.pool_left", "tkdc_server_pair_pool_left", kGauge, "Of those: not used yet"},

@@ -199,6 +199,25 @@ TEST(OperationTime, NoServerMakesLanesWithoutEnd) {
   EXPECT_EQ(text.find("lane=\"128\""), std::string::npos);
 }
 
+// One that is empty is said, and is not the poorest of those that moves empty.
+TEST(PoolsOfTwoServers, AreSaidWithThoseThatAreEmpty) {
+  const auto table = [](int pools, int spent, int least) {
+    const json pair = {{"prepared", 1u},
+                       {"pools", static_cast<unsigned>(pools)},
+                       {"pools_spent", static_cast<unsigned>(spent)},
+                       {"pool_least", static_cast<unsigned>(least)}};
+    return status_table({{"servers", {{{"party", 0}, {"session_up", true}, {"pair", pair}}}}});
+  };
+  const auto says = [](const std::string& text, const std::string& line) {
+    EXPECT_NE(text.find("server 0: " + line + "\n"), std::string::npos) << text;
+  };
+  says(table(2, 0, 17), "pools: 2, the poorest with 17 blocks left");
+  says(table(2, 1, 17),
+       "pools: 2, 1 of them empty, whose keys take longer to come into a session, the poorest of "
+       "the others with 17 blocks left");
+  says(table(1, 1, 0), "pools: 1, 1 of them empty, whose keys take longer to come into a session");
+}
+
 TEST(FaultsOfStatus, AreNamedByTheirCheck) {
   const json well = {{"reachable", true}, {"session_up", true}};
   json document = {{"servers", {well, well, well}}};

@@ -282,13 +282,25 @@ def test_a_realm_that_another_module_serves_is_wrong(kdc_host):
 
 
 def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):
+    """With the one that was meant, where one is near."""
     right = kdc_host.profile.read_text()
     library = "db_library = ktkdc\n"
     keys = "    tkdc_timeout = 5\n    tkdc_wrapped = db2\n"
     kdc_host.profile.write_text(right.replace(library, library + keys))
     found = kdc_host.wrong()
     assert set(found) == {("krb5", "module")}
-    assert "there is no key tkdc_timeout" in found["krb5", "module"]["text"]
+    said = found["krb5", "module"]["text"]
+    assert "there is no key tkdc_timeout" in said and "did you mean" not in said
+    for key, other in (("tkdc_timeout_sm", "tkdc_timeout_ms"), ("db_libary", "db_library"),
+                       ("database_nmae", "database_name")):
+        kdc_host.profile.write_text(right.replace(library, library + f"    {key} = 5\n"))
+        assert f"there is no key {key}" in (said := kdc_host.wrong()["krb5", "module"]["text"])
+        assert said.endswith(f"; did you mean {other}?"), said
+    # krb5 alone would open the realm with db2.
+    for name, other in (("db_libary", "db_library"), ("database_modul", "database_module")):
+        kdc_host.profile.write_text(re.sub(f"{other} = (k?tkdc)", rf"{name} = \1", right))
+        said = kdc_host.wrong()["krb5", "module"]["text"]
+        assert f"there is no key {name}" in said and f"did you mean {other}?" in said, said
     # Those that operations/two-servers.md asks for.
     keys = "    tkdc_timeout_ms = 15000\n    tkdc_admin_timeout_ms = 60000\n"
     kdc_host.profile.write_text(right.replace(library, library + keys))

@@ -144,6 +144,47 @@ def test_a_wrong_mode_is_mended_as_it_says(host):
     assert not host.wrong(*host.config("server0"))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+def test_a_file_of_another_account_in_a_store_is_named(host):
+    """As a copy of the store that root has put back: the service cannot open it."""
+    server = host.realm.server_directory(0)
+    for file in (server / "store/data.mdb", server / "audit.jsonl"):
+        os.chown(file, 65534, -1)
+        found = host.wrong(*host.config("server0"))
+        os.chown(file, 0, -1)
+        assert set(found) == {("server0", "files")}
+        assert f"{file} belongs to nobody, and the store to root" in found["server0",
+                                                                          "files"]["text"]
+    # The other way about: systemd mends it only where the folder is not the service's.
+    os.chown(server / "store", 65534, -1)
+    found = host.wrong(*host.config("server0"))
+    os.chown(server / "store", 0, -1)
+    assert "belongs to root, and the store to nobody" in found["server0", "files"]["text"]
+    assert not host.wrong(*host.config("server0"))
+
+
+def test_credentials_that_the_unit_does_not_name_are_spoken_of(kdc_host):
+    """Or names, and they are not there, as after a restore into a new folder."""
+    drop_in = kdc_host.root / "etc/systemd/system/tkdc-agent@agent-kdc.service.d/tkdc.conf"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[Service]\nLoadCredentialEncrypted=curve.key:"
+                       "/etc/tkdc/agent-kdc/curve.key.cred\n")
+    credential = kdc_host.members / "agent-kdc/curve.key.cred"
+    found = kdc_host.wrong()
+    assert set(found) == {("agent-kdc", "files")}
+    assert ("names the credential /etc/tkdc/agent-kdc/curve.key.cred, which is not there"
+            in found["agent-kdc", "files"]["text"])
+    assert found["agent-kdc", "files"]["remedy"].startswith("tkdc unit --config ")
+    credential.touch()
+    assert not kdc_host.wrong()
+    shutil.rmtree(drop_in.parent)
+    found = kdc_host.wrong()
+    credential.unlink()
+    assert "no drop-in of tkdc-agent@agent-kdc names the credential" in found["agent-kdc",
+                                                                              "files"]["text"]
+    assert not kdc_host.wrong()
+
+
 def test_a_misspelt_key_is_named(host):
     config = host.realm.server_directory(1) / "tkdc.toml"
     right = config.read_text()

@@ -118,7 +118,7 @@ PANELS = {
          "server {{server}}"),
         ("Warnings", "none",
          "sum by (server) ({__name__=~\"tkdc_server_(clock_warning|clock_error|"
-         "certificate_warning|disk_warning|audit_trouble|former_keys|seals_near_limit|"
+         "certificate_warning|disk_warning|audit_trouble|audit_behind|former_keys|seals_near_limit|"
          "backup_warning|dropped_warning|agents_warning|shares_audit_warning|revoked_now)\","
          f"{WHERE}}})", "server {{server}}"),
         ("Uptime", "s", is_now("tkdc_server_uptime_seconds"), "server {{server}}"),

@@ -23,6 +23,7 @@ FAULTS = {
     "TkdcRevokedNow": ('tkdc_server_revoked_now{server="1"}', 1, 0),
     "TkdcClockOff": ('tkdc_server_clock_warning{server="1"}', 1, 0),
     "TkdcAuditLogClosed": ('tkdc_server_audit_trouble{server="1"}', 1, 0),
+    "TkdcAuditLogBehind": ('tkdc_server_audit_behind{server="1"}', 1, 0),
     "TkdcDiskLow": ('tkdc_server_disk_warning{server="1"}', 1, 0),
     "TkdcBackupOld": ('tkdc_server_backup_warning{server="1"}', 1, 0),
     "TkdcDroppedLate": ('tkdc_server_dropped_warning{server="1"}', 1, 0),

@@ -150,6 +150,16 @@ def a_server_deviates(site):
     user.join()
 
 
+@fault("TkdcAuditLogBehind", quick=True)
+def an_audit_log_is_cut_at_its_end(site):
+    realm, log = site.realm, site.realm.server_directory(1) / "audit.jsonl"
+    realm.stop_servers(1)
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:3]))
+    realm.start_server(1)
+    yield {"TkdcAuditLogBehind 1"}
+    realm.tool("tkdc", "release", "--config", str(realm.config(1)))
+
+
 @fault("TkdcBackupOld", quick=True)
 def no_backup_is_made_for_days(site):
     key, public = site.realm.directory / "backup.key", site.realm.server_directory(0) / "backup.pub"

@@ -144,6 +144,47 @@ def test_a_wrong_mode_is_mended_as_it_says(host):
     assert not host.wrong(*host.config("server0"))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+def test_a_file_of_another_account_in_a_store_is_named(host):
+    """As a copy of the store that root has put back: the service cannot open it."""
+    server = host.realm.server_directory(0)
+    for file in (server / "store/data.mdb", server / "audit.jsonl"):
+        os.chown(file, 65534, -1)
+        found = host.wrong(*host.config("server0"))
+        os.chown(file, 0, -1)
+        assert set(found) == {("server0", "files")}
+        assert f"{file} belongs to nobody, and the store to root" in found["server0",
+                                                                          "files"]["text"]
+    # The other way about: systemd mends it only where the folder is not the service's.
+    os.chown(server / "store", 65534, -1)
+    found = host.wrong(*host.config("server0"))
+    os.chown(server / "store", 0, -1)
+    assert "belongs to root, and the store to nobody" in found["server0", "files"]["text"]
+    assert not host.wrong(*host.config("server0"))
+
+
+def test_credentials_that_the_unit_does_not_name_are_spoken_of(kdc_host):
+    """Or names, and they are not there, as after a restore into a new folder."""
+    drop_in = kdc_host.root / "etc/systemd/system/tkdc-agent@agent-kdc.service.d/tkdc.conf"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[Service]\nLoadCredentialEncrypted=curve.key:"
+                       "/etc/tkdc/agent-kdc/curve.key.cred\n")
+    credential = kdc_host.members / "agent-kdc/curve.key.cred"
+    found = kdc_host.wrong()
+    assert set(found) == {("agent-kdc", "files")}
+    assert ("names the credential /etc/tkdc/agent-kdc/curve.key.cred, which is not there"
+            in found["agent-kdc", "files"]["text"])
+    assert found["agent-kdc", "files"]["remedy"].startswith("tkdc unit --config ")
+    credential.touch()
+    assert not kdc_host.wrong()
+    shutil.rmtree(drop_in.parent)
+    found = kdc_host.wrong()
+    credential.unlink()
+    assert "no drop-in of tkdc-agent@agent-kdc names the credential" in found["agent-kdc",
+                                                                              "files"]["text"]
+    assert not kdc_host.wrong()
+
+
 def test_a_misspelt_key_is_named(host):
     config = host.realm.server_directory(1) / "tkdc.toml"
     right = config.read_text()
@@ -282,13 +323,25 @@ def test_a_realm_that_another_module_serves_is_wrong(kdc_host):
 
 
 def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):
+    """With the one that was meant, where one is near."""
     right = kdc_host.profile.read_text()
     library = "db_library = ktkdc\n"
     keys = "    tkdc_timeout = 5\n    tkdc_wrapped = db2\n"
     kdc_host.profile.write_text(right.replace(library, library + keys))
     found = kdc_host.wrong()
     assert set(found) == {("krb5", "module")}
-    assert "there is no key tkdc_timeout" in found["krb5", "module"]["text"]
+    said = found["krb5", "module"]["text"]
+    assert "there is no key tkdc_timeout" in said and "did you mean" not in said
+    for key, other in (("tkdc_timeout_sm", "tkdc_timeout_ms"), ("db_libary", "db_library"),
+                       ("database_nmae", "database_name")):
+        kdc_host.profile.write_text(right.replace(library, library + f"    {key} = 5\n"))
+        assert f"there is no key {key}" in (said := kdc_host.wrong()["krb5", "module"]["text"])
+        assert said.endswith(f"; did you mean {other}?"), said
+    # krb5 alone would open the realm with db2.
+    for name, other in (("db_libary", "db_library"), ("database_modul", "database_module")):
+        kdc_host.profile.write_text(re.sub(f"{other} = (k?tkdc)", rf"{name} = \1", right))
+        said = kdc_host.wrong()["krb5", "module"]["text"]
+        assert f"there is no key {name}" in said and f"did you mean {other}?" in said, said
     # Those that operations/two-servers.md asks for.
     keys = "    tkdc_timeout_ms = 15000\n    tkdc_admin_timeout_ms = 60000\n"
     kdc_host.profile.write_text(right.replace(library, library + keys))

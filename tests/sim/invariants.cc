@@ -240,6 +240,10 @@ void judge_audit_logs() {
     std::istringstream in(disk_of(server->host()).text(server->config().audit_file));
     auto checked = check_audit_lines(in, server->host().name + "'s log", {});
     if (!checked.ok()) return world().broken("audit", checked.error().message);
+    if (in.str().find(kAuditBehind) != std::string::npos)
+      return world().broken("audit", server->host().name +
+                                         " says that its log is not the one that it had, and "
+                                         "nobody has touched it");
     for (const RecordedHead& head : checked->peers) heads[head.party].push_back(head);
   }
   if (liar().has_lied) return;

@@ -22,6 +22,7 @@ namespace tkdc {
 // Of two servers (docs/protocols/27-two-server-jobs.md).
 struct PairJobsStatus {
   std::size_t pools = 0;                         // on this server's disk
+  std::size_t pools_spent = 0;                   // of them: given up, with no block left
   std::uint64_t pool_blocks = 0, pool_left = 0;  // of the one that new keys are of
   std::uint64_t pool_least = 0;                  // left of the one that has fewest, but not none
   // Circuits that are prepared, and their octets here; jobs that found theirs, and that had to

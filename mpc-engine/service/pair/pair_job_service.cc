@@ -364,7 +364,10 @@ JobServiceStatus PairJobService::status() const {
   for (const PairPools::Count& one : pools) {
     const std::uint64_t left = one.blocks - one.next;
     ++pair.pools;
-    if (left > 0) pair.pool_least = pair.pool_least == 0 ? left : std::min(pair.pool_least, left);
+    if (left == 0)
+      ++pair.pools_spent;
+    else
+      pair.pool_least = pair.pool_least == 0 ? left : std::min(pair.pool_least, left);
     if (!(one.id == pool_)) continue;
     pair.pool_blocks = one.blocks;
     pair.pool_left = left;

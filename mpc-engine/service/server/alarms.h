@@ -2,9 +2,8 @@
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
 // sums. And about clocks that differ, nonce epochs that are used up too fast and disks with little
-// room, each hour while it lasts, and each day about a certificate that
-// ends and backups that are not made. Used by the main
-// thread.
+// room, each hour while it lasts, and each day about a certificate that ends, backups that are not
+// made and an audit log that is not the one that was there. Used by the main thread.
 #pragma once
 
 #include <chrono>
@@ -66,6 +65,9 @@ class Alarms {
   void look_at_backups(const std::string& alarm, Clock::time_point now = Clock::now()) {
     remind_daily(backups_, alarm, now);
   }
+  void look_at_audit_log(const std::string& alarm, Clock::time_point now = Clock::now()) {
+    remind_daily(audit_log_, alarm, now);
+  }
   void look_at_dropped(const std::string& alarm, Clock::time_point now = Clock::now()) {
     remind_daily(dropped_, alarm, now);
   }
@@ -99,7 +101,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_, certificate_, disks_, backups_, dropped_;
+  Reminder spent_, left_, clock_, certificate_, disks_, backups_, dropped_, audit_log_;
   int clock_level_ = 0;
 };
 

@@ -94,14 +94,16 @@ std::string text_of(const json& object, const char* field) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : "?";
 }
 
-// "audit full" begins a gap, "gap" ends one and counts it.
+// "audit full" begins a gap, "gap" ends one and counts it. "log behind" is one of its own.
 class Gaps {
  public:
   void read(const std::string& line, const std::string& at) {
-    if (!begins_gap(line) && !ends_gap(line)) return;
+    const bool behind = has_event(line, kAuditBehind);
+    if (!begins_gap(line) && !ends_gap(line) && !behind) return;
     const json document = json::parse(line, nullptr, false);
     const json event = document.is_object() ? document.value("event", json()) : json();
     if (!event.is_object()) return;
+    if (behind) return add_behind(event, at + " (" + text_of(document, "time") + ")");
     if (begins_gap(line)) {
       open_ = "from " + at + " on (" + text_of(document, "time") +
               ") events are lacking: " + text_of(event, "reason");
@@ -116,6 +118,14 @@ class Gaps {
   }
   void add_torn(const std::string& at) {
     found_.push_back(at + " was cut short: one event or more are lacking");
+  }
+  void add_behind(const json& event, const std::string& at) {
+    const json had = event.value("had", json(0u)), known = event.value("known", json(0u));
+    const bool fewer = had.is_number_unsigned() && known.is_number_unsigned() && had < known;
+    found_.push_back(fewer ? "before " + at + " lines are lacking: it had " + had.dump() +
+                                 ", and its server's store knew line " + known.dump()
+                           : "before " + at + " lines were replaced: its server's store knew " +
+                                 "another line " + known.dump());
   }
   std::vector<std::string> all() const {
     std::vector<std::string> out = found_;

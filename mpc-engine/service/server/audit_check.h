@@ -42,6 +42,8 @@ std::int64_t audit_line_time(const std::string& line);
 // The events around a time in which the log could not be written (audit_log.h).
 inline constexpr const char* kAuditFull = "audit full";
 inline constexpr const char* kAuditGap = "gap";
+// The log was not the one that this server's store knew (audit_mark.h).
+inline constexpr const char* kAuditBehind = "log behind";
 bool begins_gap(const std::string& line);
 bool ends_gap(const std::string& line);
 
@@ -68,7 +70,7 @@ struct AuditSummary {
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
   std::vector<LeftOutHeads> left_out;
-  std::vector<std::string> gaps;  // where events are lacking: line, how many, since when
+  std::vector<std::string> gaps;  // where events are lacking: line, how many, since when; or lines
 };
 
 // Follows the chain through the closed files of this log and the one that is written (or through

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -17,69 +16,16 @@
 #include "base/system_error.h"
 #include "base/utc_time.h"
 #include "service/server/audit_check.h"
+#include "service/server/audit_end.h"
 
 namespace tkdc {
 
 namespace {
 
 constexpr mode_t kMode = 0640;
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-// Of lines that end as whole ones do; the last of them may still be cut.
-constexpr std::size_t kCandidates = 8;
-constexpr std::string_view kBegin = "{\"n\":";
 constexpr std::int64_t kSecondsOfDay = 86'400;
 constexpr std::int64_t kTidyEveryS = 3'600;
 constexpr std::size_t kLineOverhead = 512;  // around an event
-
-bool begins_as_ours(std::string_view line) {
-  const std::size_t n = std::min(line.size(), kBegin.size());
-  return line.substr(0, n) == kBegin.substr(0, n);
-}
-
-// A log as it is read from its beginning: in pieces, since it may be long.
-struct Read {
-  std::deque<std::string> candidates;  // for the last whole line
-  std::string last;                    // whole or not
-  bool ended = true;                   // by a newline
-  bool foreign = false;                // none of our lines, whole or cut
-  bool gap = false;                    // it was full, and no line says that it is not any more
-  SessionEpoch epoch;
-  std::string first;
-  std::uint64_t bytes = 0;
-
-  void line(std::string text, bool newline) {
-    if (first.empty()) first = text;
-    foreign = foreign || !begins_as_ours(text);
-    ended = newline;
-    if (text.ends_with("}}")) {
-      candidates.push_back(text);
-      if (candidates.size() > kCandidates) candidates.pop_front();
-    }
-    if (newline) {
-      if (auto found = session_epoch(text)) epoch = std::max(epoch, *found);
-      if (begins_gap(text)) gap = true;
-      if (ends_gap(text)) gap = false;
-    }
-    last = std::move(text);
-  }
-};
-
-bool read_log(const std::string& path, Read& out) {
-  std::string begun;
-  for (std::uint64_t at = 0;;) {
-    const auto piece = disk().read(path, at, kPieceBytes);
-    if (!piece) return false;
-    at += piece->size();
-    out.bytes = at;
-    std::size_t from = 0;
-    for (std::size_t end; (end = piece->find('\n', from)) != std::string::npos; from = end + 1)
-      out.line(std::exchange(begun, {}) + piece->substr(from, end - from), true);
-    begun += piece->substr(from);
-    if (piece->size() == kPieceBytes) continue;
-    if (!begun.empty()) out.line(begun, false);
-    return true;
-  }
-}
 
 ByteSpan octets_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -104,12 +50,13 @@ std::string continued(const std::string& closed, const SessionEpoch& epoch) {
 }  // namespace
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path,
-                                                 const AuditRotation& rotation) {
+                                                 const AuditRotation& rotation,
+                                                 const AuditHead& known) {
   std::unique_ptr<AuditLog> log(new AuditLog(path, rotation));
   auto resumed = log->mend_names();
   log->file_ = disk().open(path, Disk::How::kAppend, kMode);
   if (resumed.ok() && !log->file_) resumed = system_error("audit: cannot open " + path);
-  if (resumed.ok()) resumed = log->resume();
+  if (resumed.ok()) resumed = log->resume(known);
   // Its name, too, if it is new.
   if (resumed.ok()) resumed = log->sync();
   if (resumed.ok() && !sync_folder_of(path)) resumed = system_error("audit: cannot sync " + path);
@@ -176,14 +123,15 @@ Result<void> AuditLog::resume_closed() {
     return fail("audit: the last line of " + newest +
                 " is not an audit line; put the file back from a backup");
   head_ = {parsed->n, hash_audit_line(last)};
+  had_ = head_.lines;
   return write_line(continued(closed_audit_name(path_, parsed->n), last_epoch_));
 }
 
 // A crash may come at any octet of what is written here, so whatever stands at the end is gone on
 // from: lines that are cut, several in a row, a newline without what follows it.
-Result<void> AuditLog::read_end() {
-  Read log;
-  if (!read_log(path_, log)) return system_error("audit: cannot read " + path_);
+Result<void> AuditLog::read_end(SoughtHead& known) {
+  AuditEnd log;
+  if (!read_audit_end(path_, log, known)) return system_error("audit: cannot read " + path_);
   if (log.last.empty() && log.ended) return resume_closed();
   bytes_ = log.bytes;
   begun_s_ = audit_line_time(log.first);
@@ -200,6 +148,7 @@ Result<void> AuditLog::read_end() {
   since_before_ = log.gap;
   last_epoch_ = log.epoch;
   head_ = {whole ? whole->n : 0, hash_audit_line(log.last)};
+  had_ = head_.lines;
   torn_ = !log.ended;
   if (whole && whole_line == log.last) {
     if (auto epoch = session_epoch(whole_line)) last_epoch_ = std::max(last_epoch_, *epoch);
@@ -210,8 +159,11 @@ Result<void> AuditLog::read_end() {
 }
 
 // A full disk is no error: the server starts, and says so.
-Result<void> AuditLog::resume() {
-  if (auto read = read_end(); !read.ok()) return read;
+Result<void> AuditLog::resume(const AuditHead& known) {
+  SoughtHead sought(known);
+  if (auto read = read_end(sought); !read.ok()) return read;
+  seek_in_closed(path_, sought);
+  if (!sought.found()) missed_ = MissedHead{known, had_};
   if (auto room = room_.make(*file_, bytes_, kLineOverhead, rotation_.room_bytes); !room.ok())
     close(room.error().message);
   if (since_before_ && !closed_) reopen();

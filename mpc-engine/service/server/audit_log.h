@@ -42,6 +42,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,15 +63,24 @@ struct AuditRotation {
   AuditKeeping keeping;
 };
 
+class SoughtHead;  // service/server/audit_end.h
+
+// A head that a log was known to have, and has not.
+struct MissedHead {
+  AuditHead known;
+  std::uint64_t had = 0;  // how many lines it had instead
+};
+
 class AuditLog {
  public:
   using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
   // and followed by an event that says so. What it goes on from is on disk. A full disk is no error
-  // here.
+  // here, nor is it where the log lacks the head that is known of it: see missed().
   static Result<std::unique_ptr<AuditLog>> open(const std::string& path,
-                                                const AuditRotation& rotation = {});
+                                                const AuditRotation& rotation = {},
+                                                const AuditHead& known = {});
   ~AuditLog();
 
   // `event` is one JSON object. The server's own: also out of the reserve. Error: disk full, I/O.
@@ -88,6 +98,7 @@ class AuditLog {
   Result<void> keep(std::int64_t now_s = std::time(nullptr));
 
   void keep_as(const AuditRotation& rotation);
+  const std::string& path() const { return path_; }
 
   AuditHead head() const;  // lines and hash belong together
   // The latest that sync() has put on disk: others may be told of it, since no loss of power makes
@@ -97,6 +108,7 @@ class AuditLog {
   bool takes_jobs() const { return !closed_; }
   std::string trouble() const;
   std::uint64_t lost() const { return lost_; }
+  const std::optional<MissedHead>& missed() const { return missed_; }
   // How much of the disk is the log's alone, behind its end.
   std::uint64_t room() const;
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
@@ -107,8 +119,8 @@ class AuditLog {
       : path_(std::move(path)), rotation_(rotation) {}
   Result<void> mend_names();
   Result<bool> take_up_draft();
-  Result<void> resume();
-  Result<void> read_end();
+  Result<void> resume(const AuditHead& known);
+  Result<void> read_end(SoughtHead& known);
   Result<void> resume_closed();
   Result<void> rotate(std::int64_t now_s);
   Result<void> begin_file(std::shared_ptr<Disk::File> fresh, const FileRoom& room,
@@ -129,6 +141,8 @@ class AuditLog {
   std::shared_ptr<Disk::File> closing_;  // NAME, while lines are appended to NAME.new
   mutable std::mutex mutex_;
   AuditHead head_, durable_;
+  std::uint64_t had_ = 0;  // lines when it was opened
+  std::optional<MissedHead> missed_;
   SessionEpoch last_epoch_;
   bool torn_ = false;           // the file does not end in a newline
   std::uint64_t bytes_ = 0;     // of the file that is written

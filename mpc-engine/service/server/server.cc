@@ -99,11 +99,7 @@ Result<void> Server::check_store() const {
 Result<void> Server::open_files() {
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
-  AuditRotation rotation = config_.audit_rotation;
-  rotation.room_bytes = audit_room(config_.audit_file, rotation.room_bytes);
-  auto audit = AuditLog::open(config_.audit_file, rotation);
-  if (!audit.ok()) return audit.error();
-  audit_ = std::move(*audit);
+  if (auto opened = open_audit_log(); !opened.ok()) return opened;
   if (of_two()) {
     if (auto taken = take_up_pools(*store_, *audit_); !taken.ok()) return taken;
     pools_taken_up_ = true;
@@ -421,6 +417,7 @@ Result<void> Server::look_after() {
       static_cast<std::int64_t>(wall_s()), {jobs.refreshing_since_s, jobs.refresh_ended_s}));
   alarms_->look_at_dropped(dropped_alarm_now());
   sync_audit_log();
+  look_at_audit_mark();
   return {};
 }
 
@@ -486,6 +483,7 @@ void Server::stop() {
   status_thread_.reset();
   if (ran) audit(R"({"event":"stopped"})");
   if (ran || pools_taken_up_) (void)audit_->sync().ok();
+  if (ran) leave_audit_mark();
   // Also where it could not start: nothing has served then.
   if (pools_taken_up_) leave_pools(*store_, *audit_);
   if (ran) log_event(LogLevel::kNotice, event::kStopped, "stopped");

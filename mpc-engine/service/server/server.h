@@ -17,6 +17,7 @@
 #include "service/job/job_service.h"
 #include "service/server/alarms.h"
 #include "service/server/audit_log.h"
+#include "service/server/audit_mark.h"
 #include "service/server/broken_checks.h"
 #include "service/server/config.h"
 #include "service/server/control_plane.h"
@@ -106,6 +107,9 @@ class Server {
   Result<void> wait_for_signal();
   void reload();
   void keep_audit_log();
+  Result<void> open_audit_log();
+  void look_at_audit_mark();
+  void leave_audit_mark();
 
   ServerConfig config_;
   const std::string program_;  // its digest
@@ -118,6 +122,7 @@ class Server {
   std::unique_ptr<Store> store_;
   std::optional<Latch> latch_;
   std::unique_ptr<AuditLog> audit_;
+  std::optional<AuditMark> audit_mark_;
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<GiveBacks> give_backs_;
   std::unique_ptr<JobService> jobs_;

@@ -2,9 +2,33 @@
 // What a server writes into its audit log, and what it says in its journal where it cannot.
 #include "base/log_events.h"
 #include "base/machine.h"
+#include "service/server/disk_watch.h"
 #include "service/server/server.h"
 
 namespace tkdc {
+
+Result<void> Server::open_audit_log() {
+  auto known = kept_audit_head(*store_);
+  if (!known.ok()) return known.error();
+  AuditRotation rotation = config_.audit_rotation;
+  rotation.room_bytes = audit_room(config_.audit_file, rotation.room_bytes);
+  auto audit = AuditLog::open(config_.audit_file, rotation, known->value_or(AuditHead{}));
+  if (!audit.ok()) return audit.error();
+  audit_ = std::move(*audit);
+  audit_mark_.emplace(*store_, *audit_, audit_behind_file(config_.store_path));
+  return {};
+}
+
+void Server::look_at_audit_mark() {
+  if (auto looked = audit_mark_->look(monotonic_ms()); !looked.ok())
+    say_trouble(looked.error().message);
+  alarms_->look_at_audit_log(audit_mark_->alarm());
+}
+
+void Server::leave_audit_mark() {
+  if (auto left = audit_mark_->leave(); !left.ok())
+    log_line(LogLevel::kWarning, left.error().message);
+}
 
 void Server::audit(const std::string& event) {
   if (auto written = audit_->append(event); !written.ok()) say_trouble(written.error().message);

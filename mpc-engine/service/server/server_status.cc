@@ -91,6 +91,7 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
   if (!pair) return;
   json["backend"] = kPairProtocol;
   json["pair"] = {{"pools", pair->pools},
+                  {"pools_spent", pair->pools_spent},
                   {"pool_blocks", pair->pool_blocks},
                   {"pool_left", pair->pool_left},
                   {"pool_least", pair->pool_least},
@@ -128,13 +129,14 @@ void tell_host(nlohmann::json& json, const ServerConfig& config, const JobServic
                {jobs.refreshing_since_s, jobs.refresh_ended_s});
 }
 
-void tell_audit(nlohmann::json& json, const AuditLog& log) {
+void tell_audit(nlohmann::json& json, const AuditLog& log, const std::string& behind) {
   const AuditHead head = log.head();
   json["audit_lines"] = head.lines;
   json["audit_head"] = to_hex(head.hash);
   json["audit_failures"] = log.lost();
   json["audit_room_bytes"] = log.room();
   if (const std::string closed = log.trouble(); !closed.empty()) json["audit_trouble"] = closed;
+  if (!behind.empty()) json["audit_behind"] = behind;
 }
 
 void tell_warning(nlohmann::json& json, const JobServiceStatus& jobs) {
@@ -242,7 +244,7 @@ std::string Server::status_json() {
   tell_work(json, jobs, !of_two() && config_.security == Security::kMalicious);
   tell_pair(json, jobs.pair);
   if (!of_two()) tell_garbling(json, config_.garbling, jobs);
-  tell_audit(json, *audit_);
+  tell_audit(json, *audit_, audit_mark_->alarm());
   tell_epochs(json, mesh_->epochs());
   if (certificate_end_s_)
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));

@@ -18,6 +18,7 @@ inline const ByteSpan kOwner = octets("owner");
 inline const ByteSpan kKeyCheck = octets("key check");
 inline const ByteSpan kEpochs = octets("epoch");
 inline const ByteSpan kRevoked = octets("revoked");
+inline const ByteSpan kAuditHead = octets("audit head");  // in no backup
 inline const ByteSpan kRefresh = octets("refresh");
 inline const ByteSpan kMacKeys = octets("mac keys");
 inline const ByteSpan kPeers = octets("peers");

@@ -65,6 +65,8 @@ class RecordStore final : public Store,
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
   Result<Bytes> revoked() override;
   Result<void> set_revoked(ByteSpan state) override;
+  Result<Bytes> audit_head() override;
+  Result<void> set_audit_head(ByteSpan head) override;
   Epochs epochs() override;
   Result<void> set_epochs(const Epochs& epochs) override;
   Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) override;
@@ -223,6 +225,8 @@ class RecordStore final : public Store,
   Result<void> set_peers(std::span<const PeerCertificate> peers) override;
   Result<Digest> inventory_of(Table records, std::uint32_t epoch);
 
+  Result<Bytes> read_state(ByteSpan name, const std::string& what);
+  Result<void> write_state(ByteSpan name, const std::string& what, ByteSpan state);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
   Result<void> say_format(Txn& txn);

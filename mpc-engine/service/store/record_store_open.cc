@@ -9,6 +9,9 @@
 namespace tkdc {
 namespace {
 
+constexpr const char* kRevokedWindows = "the list of revoked windows";
+constexpr const char* kAuditHead = "the audit log's head";
+
 Result<std::unique_ptr<Store>> open_store(std::unique_ptr<Tables> tables,
                                           const StoreOptions& options, const SecretBuffer& key,
                                           std::optional<Keyring> keyring) {
@@ -194,25 +197,39 @@ Result<void> RecordStore::set_epochs(const Epochs& epochs) {
   return {};
 }
 
-Result<Bytes> RecordStore::revoked() {
+// What a store keeps of itself, as one value: empty where there is none.
+Result<Bytes> RecordStore::read_state(ByteSpan name, const std::string& what) {
   Txn txn(*tables_, false);
-  if (txn.begun() != 0) return failed("reading the revoked windows", txn.begun());
+  if (txn.begun() != 0) return failed("reading " + what, txn.begun());
   ByteSpan value;
-  int rc = txn->find(kMeta, meta::kRevoked, value);
+  int rc = txn->find(kMeta, name, value);
   if (rc == Tables::kNotFound) return Bytes();
-  if (rc != 0) return failed("reading the revoked windows", rc);
+  if (rc != 0) return failed("reading " + what, rc);
   SecretVector state;
-  if (!cipher_.decrypt("meta", meta::kRevoked, value, state))
-    return fail("store: the revoked windows in " + options_.path +
-                " are corrupt; restore the store from its backup");
+  if (!cipher_.decrypt("meta", name, value, state))
+    return fail("store: " + what + " in " + options_.path +
+                " is corrupt; restore the store from its backup");
   return Bytes(state.begin(), state.end());
 }
 
-Result<void> RecordStore::set_revoked(ByteSpan state) {
+Result<void> RecordStore::write_state(ByteSpan name, const std::string& what, ByteSpan state) {
   std::lock_guard lock(write_mutex_);
-  return write("storing the revoked windows", [&](Txn& txn) {
-    return txn->put(kMeta, meta::kRevoked, cipher_.encrypt("meta", meta::kRevoked, {}, state));
+  const std::string step = "storing " + what;
+  return write(step.c_str(), [&](Txn& txn) {
+    return txn->put(kMeta, name, cipher_.encrypt("meta", name, {}, state));
   });
+}
+
+Result<Bytes> RecordStore::revoked() { return read_state(meta::kRevoked, kRevokedWindows); }
+
+Result<void> RecordStore::set_revoked(ByteSpan state) {
+  return write_state(meta::kRevoked, kRevokedWindows, state);
+}
+
+Result<Bytes> RecordStore::audit_head() { return read_state(meta::kAuditHead, kAuditHead); }
+
+Result<void> RecordStore::set_audit_head(ByteSpan head) {
+  return write_state(meta::kAuditHead, kAuditHead, head);
 }
 
 Result<std::uint64_t> RecordStore::seal_mark(const KeyId& id) {

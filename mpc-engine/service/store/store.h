@@ -92,6 +92,11 @@ class Store : public Entries {
   virtual Result<Bytes> revoked() = 0;
   virtual Result<void> set_revoked(ByteSpan state) = 0;
 
+  // The last head of the server's audit log (service/server/audit_mark.h); empty at first, and
+  // after a restore.
+  virtual Result<Bytes> audit_head() { return Bytes(); }
+  virtual Result<void> set_audit_head(ByteSpan /*head*/) { return {}; }
+
   // The store's keys are changed (record_store_rekey.cc), by one who then calls rewrite() until it
   // has seen nothing more, and end_rekey(). From the first on `wrapping`, which the store was
   // opened with, and `next` both open the store; after the last only `next`. What was begun and not

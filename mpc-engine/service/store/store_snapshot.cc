@@ -220,7 +220,7 @@ bool LmdbSnapshot::decrypt(Table table, ByteSpan name, ByteSpan value, SecretVec
 Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue& see) {
   SecretVector plain;
   return visit(table, [&](ByteSpan name, ByteSpan value) -> Result<void> {
-    for (ByteSpan own : {meta::kOwner, meta::kKeyCheck, meta::kGeneration})
+    for (ByteSpan own : {meta::kOwner, meta::kKeyCheck, meta::kGeneration, meta::kAuditHead})
       if (table == Tables::kMeta && std::ranges::equal(name, own)) return {};
     if (const std::string_view named(reinterpret_cast<const char*>(name.data()), name.size());
         table == Tables::kValues && !kept::is_kept(named)) {

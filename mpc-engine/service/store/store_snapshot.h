@@ -42,7 +42,8 @@ class StoreSnapshot {
   // No fewer than each() shows, some of which it leaves out.
   virtual std::uint64_t values() const = 0;
   // Kind by kind, each in the order of their names. Without the owner's record, the check of the
-  // store's key, and the generation. Error: a value does not decrypt, or what `see` says.
+  // store's key, the generation, and the audit log's head. Error: a value does not decrypt, or what
+  // `see` says.
   virtual Result<void> each(const SeeValue& see) = 0;
 };
 

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 
+#include "base/credential.h"
 #include "base/secret_file.h"
 #include "base/utc_time.h"
 #include "link/certificate.h"
@@ -15,6 +18,7 @@
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
 #include "tools/cli/printable.h"
+#include "tools/setup/unit_drop_in.h"
 
 namespace tkdc::cli {
 namespace {
@@ -81,6 +85,70 @@ Finding check_file(const std::string& path, mode_t forbidden, const char* mode, 
   return good("");
 }
 
+// What the server opens in its store's folder, and its audit log. One of root's, as a copy that was
+// put back by hand may be, it cannot open; and systemd changes owners only where the folder's is
+// another one.
+Finding check_store_files(const ServerConfig& config, uid_t owner) {
+  std::vector<std::string> files = {config.audit_file};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(config.store_path, error))
+    if (entry.is_regular_file(error) && !entry.is_symlink(error))
+      files.push_back(entry.path().string());
+  std::ranges::sort(files);
+  for (const std::string& path : files) {
+    struct stat st {};
+    if (::lstat(path.c_str(), &st) == 0 && st.st_uid != owner)
+      return wrong(path + " belongs to " + owner_name(st.st_uid) + ", and the store to " +
+                       owner_name(owner) + ": the server cannot open it",
+                   "look whether it is this server's; if so it belongs to " + owner_name(owner) +
+                       ", as does all that lies in " + shell_word(config.store_path));
+  }
+  return good("");
+}
+
+struct NamedCredential {
+  std::string drop_in, file;
+};
+
+// By the drop-ins of a member's unit.
+std::vector<NamedCredential> named_credentials(const Patient& patient) {
+  constexpr std::string_view kLine = "LoadCredentialEncrypted=";
+  std::vector<NamedCredential> out;
+  const fs::path folder = fs::path(patient.root + setup::drop_in_path(patient.unit)).parent_path();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::ifstream in(entry.path());
+    for (std::string line; entry.path().extension() == ".conf" && std::getline(in, line);)
+      if (const auto colon = line.find(':'); line.starts_with(kLine) && colon != std::string::npos)
+        out.push_back({entry.path().string(), line.substr(colon + 1)});
+  }
+  return out;
+}
+
+// Those of the unit are those of the folder. After a restore into a new folder, or a copy from
+// another host, they are not.
+Finding check_credentials(const Patient& patient) {
+  const std::string again = "tkdc unit --config " + shell_word(patient.config) +
+                            "; systemctl daemon-reload; systemctl restart " + patient.unit;
+  const std::vector<NamedCredential> named = named_credentials(patient);
+  std::error_code error;
+  for (const NamedCredential& one : named)
+    if (!fs::exists(patient.root + one.file, error))
+      return wrong(one.drop_in + " names the credential " + one.file +
+                       ", which is not there: the unit does not start",
+                   again);
+  for (const auto& entry : fs::directory_iterator(patient.folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_named = std::ranges::any_of(
+        named, [&](const NamedCredential& one) { return fs::path(one.file).filename() == name; });
+    if (name.ends_with(kCredentialEnding) && !is_named)
+      return wrong("no drop-in of " + patient.unit + " names the credential " +
+                       entry.path().string() + ": the unit does not get it",
+                   again);
+  }
+  return good("");
+}
+
 bool is_secret(const std::string& name) { return name.ends_with(".key") || name == "tls.key.pem"; }
 
 }  // namespace
@@ -115,8 +183,10 @@ Finding check_files(const Patient& patient) {
     // Its folder may be another account's: the store belongs to whom it belongs.
     struct stat store {};
     if (::stat(config.store_path.c_str(), &store) == 0)
-      found.push_back(check_file(config.store_path, 0077, "0700", store.st_uid, false));
+      found.insert(found.end(), {check_file(config.store_path, 0077, "0700", store.st_uid, false),
+                                 check_store_files(config, store.st_uid)});
   }
+  found.push_back(check_credentials(patient));
   for (const std::string& path : secrets)
     found.push_back(check_file(path, 0177, "0600", secrets_owner(patient, folder.st_uid),
                                fs::path(path).parent_path() == patient.folder));

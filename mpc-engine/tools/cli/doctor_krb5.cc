@@ -10,6 +10,7 @@
 #include <regex>
 #include <sstream>
 
+#include "base/nearest.h"
 #include "service/wire/module_keys.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
@@ -137,6 +138,12 @@ std::string own_krbtgt(const nlohmann::json& told) {
   return is_lost ? name : "";
 }
 
+std::string meant_by(const std::string& name) {
+  const std::string meant =
+      nearest(name, {std::begin(tkdc_module_keys), std::end(tkdc_module_keys)});
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
 }  // namespace
 
 // What is to start with the host runs. Of a spare that is not kadmind.
@@ -215,8 +222,11 @@ Finding check_module(const Patient& patient) {
   for (const std::string& name : files.all.names())
     if (name.starts_with("tkdc_") &&
         std::ranges::find(tkdc_module_keys, name) == std::end(tkdc_module_keys))
-      return wrong(files.kdc_conf + ": there is no key " + name,
+      return wrong(files.kdc_conf + ": there is no key " + name + meant_by(name),
                    "correct it: " + known + "; systemctl restart krb5-kdc krb5-admin-server");
+  if (const std::string misspelt = misspelt_module_key(files.all); !misspelt.empty())
+    return wrong(files.kdc_conf + ", " + misspelt,
+                 "correct it; systemctl restart krb5-kdc krb5-admin-server");
   const std::string stanza = ktkdc_stanza(files.all);
   if (stanza.empty())
     return wrong(files.kdc_conf + " names no module ktkdc",

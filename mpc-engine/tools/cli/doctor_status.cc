@@ -124,6 +124,10 @@ Finding check_audit_log(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   if (const std::string text = text_of(patient.status, "audit_trouble"); !text.empty())
     return wrong(text, "df -h " + audit_file(patient) + "; make room there: it goes on by itself");
+  if (const std::string text = text_of(patient.status, "audit_behind"); !text.empty())
+    return wrong(text, "tkdc audit verify " + audit_file(patient) +
+                           " --against the other servers' files; then tkdc release --config " +
+                           shell_word(patient.config));
   if (const std::int64_t lost = number_of(patient.status, "audit_failures"); lost > 0)
     return warning(std::to_string(lost) + " events were not written since it started",
                    "tkdc audit verify " + audit_file(patient));

@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <utility>
+
+#include "base/nearest.h"
 
 namespace tkdc::cli {
 namespace {
@@ -67,6 +70,30 @@ std::vector<std::string> KdcProfile::sections(const std::string& section) const 
 
 bool KdcProfile::has_section(const std::string& section, const std::string& name) const {
   return std::ranges::find(sections_, std::vector{section, name}) != sections_.end();
+}
+
+std::set<std::string> KdcProfile::names_in(const std::string& section,
+                                           const std::string& name) const {
+  std::set<std::string> out;
+  for (const auto& [path, value] : values_)
+    if (path.size() == 3 && path[0] == section && path[1] == name) out.insert(path[2]);
+  return out;
+}
+
+std::string misspelt_module_key(const KdcProfile& profile) {
+  // Which database it is, of which module. No other key of krb5's is nearly one of these.
+  static const std::set<std::string> kInModules = {"db_library", "database_name"};
+  static const std::set<std::string> kInRealms = {"database_module", "database_name"};
+  for (const auto& [section, known] :
+       {std::pair("dbmodules", &kInModules), std::pair("realms", &kInRealms)})
+    for (const std::string& name : profile.sections(section))
+      for (const std::string& key : profile.names_in(section, name)) {
+        const std::string meant = known->contains(key) ? "" : nearest(key, *known);
+        if (!meant.empty())
+          return std::string("[") + section + "], " + name + ": there is no key " + key +
+                 ", and krb5 passes over it; did you mean " + meant + "?";
+      }
+  return {};
 }
 
 RealmModule module_of_realm(const KdcProfile& profile, const std::string& realm) {

@@ -23,6 +23,8 @@ class KdcProfile {
   // Subsections of a section.
   std::vector<std::string> sections(const std::string& section) const;
   bool has_section(const std::string& section, const std::string& name) const;
+  // Names of values that stand directly in such a subsection.
+  std::set<std::string> names_in(const std::string& section, const std::string& name) const;
   // Names of values, wherever they stand.
   const std::set<std::string>& names() const { return names_; }
 
@@ -43,6 +45,9 @@ struct RealmModule {
   bool is_there = false;  // the stanza
 };
 RealmModule module_of_realm(const KdcProfile& profile, const std::string& realm);
+// A name in [dbmodules] or [realms] that krb5 does not know, as it passes over without a word, and
+// which is nearly one that decides which database it opens. What is wrong, or empty.
+std::string misspelt_module_key(const KdcProfile& profile);
 // The first stanza of [dbmodules] with db_library = ktkdc; empty: there is none.
 std::string ktkdc_stanza(const KdcProfile& profile);
 

@@ -223,6 +223,20 @@ std::string tables_notice(const json& pair, const std::string& who) {
   return text + "\n";
 }
 
+// Keys of a pool that was given up come into a session by a circuit.
+std::string pools_notice(const json& pair, const std::string& who) {
+  const std::uint64_t pools = count_of(pair, "pools"), spent = count_of(pair, "pools_spent");
+  std::string text = who + "pools: " + cell(pair, "pools");
+  if (spent > 0)
+    text += ", " + cell(pair, "pools_spent") +
+            " of them empty, whose keys take longer to come "
+            "into a session";
+  if (spent < pools)
+    text += std::string(", the poorest ") + (spent > 0 ? "of the others " : "") + "with " +
+            cell(pair, "pool_least") + " blocks left";
+  return text + "\n";
+}
+
 // Of two servers: what stands ready, so that no login waits for it.
 std::string pair_notice(const json& server, const std::string& who) {
   const json& pair = member(server, "pair");
@@ -231,8 +245,7 @@ std::string pair_notice(const json& server, const std::string& who) {
                      cell(pair, "found") + " operations took one, " + cell(pair, "missed") +
                      " waited for theirs\n" + tables_notice(pair, who);
   if (count_of(pair, "pools") > 0)
-    text += who + "pools: " + cell(pair, "pools") + ", the poorest with " +
-            cell(pair, "pool_least") + " blocks left\n";
+    text += pools_notice(pair, who);
   else
     text += who + "no pool yet of which new keys are made: creating keys waits for it\n";
   return text;
@@ -261,9 +274,9 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* said :
-       {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning",
-        "backup_warning", "dropped_warning", "former_keys_warning", "agents_warning"})
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning", "audit_trouble",
+                           "audit_behind", "disk_warning", "backup_warning", "dropped_warning",
+                           "former_keys_warning", "agents_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
@@ -380,6 +393,8 @@ std::vector<std::string> faults_of(const json& document) {
       faults.push_back(who + "clocks: " + cell(server, "clock_error"));
     if (server.is_object() && server.contains("audit_trouble"))
       faults.push_back(who + "audit: " + cell(server, "audit_trouble"));
+    if (server.is_object() && server.contains("audit_behind"))
+      faults.push_back(who + "audit: " + cell(server, "audit_behind"));
   }
   const auto others = document.find("other_agents");
   if (others != document.end() && others->is_array())

@@ -123,6 +123,8 @@ TEST(Doctor, WhatTheStatusWarnsOfIsSpokenOf) {
   two.status["servers"][0]["clock_warning"] = "60 s behind";
   expect_wrong(check_clocks(two), "server 2: 300 s ahead", "timedatectl");
   expect_wrong(check_audit_log(server_that_says({{"audit_trouble", "full"}})), "full", "df -h");
+  expect_wrong(check_audit_log(server_that_says({{"audit_behind", "ended with line 4"}})),
+               "ended with line 4", "tkdc release --config");
   expect_warning(check_audit_log(server_that_says({{"audit_failures", 3}})), "3 events",
                  "tkdc audit verify");
   expect_warning(check_agents(server_that_says({{"agents_warning", "no word from kdc2"}})),

@@ -199,6 +199,25 @@ TEST(OperationTime, NoServerMakesLanesWithoutEnd) {
   EXPECT_EQ(text.find("lane=\"128\""), std::string::npos);
 }
 
+// One that is empty is said, and is not the poorest of those that moves empty.
+TEST(PoolsOfTwoServers, AreSaidWithThoseThatAreEmpty) {
+  const auto table = [](int pools, int spent, int least) {
+    const json pair = {{"prepared", 1u},
+                       {"pools", static_cast<unsigned>(pools)},
+                       {"pools_spent", static_cast<unsigned>(spent)},
+                       {"pool_least", static_cast<unsigned>(least)}};
+    return status_table({{"servers", {{{"party", 0}, {"session_up", true}, {"pair", pair}}}}});
+  };
+  const auto says = [](const std::string& text, const std::string& line) {
+    EXPECT_NE(text.find("server 0: " + line + "\n"), std::string::npos) << text;
+  };
+  says(table(2, 0, 17), "pools: 2, the poorest with 17 blocks left");
+  says(table(2, 1, 17),
+       "pools: 2, 1 of them empty, whose keys take longer to come into a session, the poorest of "
+       "the others with 17 blocks left");
+  says(table(1, 1, 0), "pools: 1, 1 of them empty, whose keys take longer to come into a session");
+}
+
 TEST(FaultsOfStatus, AreNamedByTheirCheck) {
   const json well = {{"reachable", true}, {"session_up", true}};
   json document = {{"servers", {well, well, well}}};
@@ -208,13 +227,15 @@ TEST(FaultsOfStatus, AreNamedByTheirCheck) {
   document["servers"][0]["latched"] = "server 2 lied\n";
   document["servers"][1]["audit_trouble"] = "full";
   document["servers"][2]["clock_error"] = "off";
+  document["servers"][2]["audit_behind"] = "cut";
   document["other_agents"] = {{{"name", "agent-admin"}, {"trouble", "away"}}};
   const auto faults = faults_of(document);
-  ASSERT_EQ(faults.size(), 4u);
+  ASSERT_EQ(faults.size(), 5u);
   EXPECT_EQ(faults[0], "server 0 session: server 2 lied?");
   EXPECT_EQ(faults[1], "server - audit: full");
   EXPECT_EQ(faults[2], "server - clocks: off");
-  EXPECT_EQ(faults[3], "agent agent-admin: away");
+  EXPECT_EQ(faults[3], "server - audit: cut");
+  EXPECT_EQ(faults[4], "agent agent-admin: away");
   EXPECT_EQ(faults_of(json::object()).size(), 1u);
   EXPECT_EQ(faults_of({{"servers", {7, well, well}}}).size(), 1u);
 }

@@ -123,7 +123,12 @@ TEST_F(PairRefreshTest, KeysOfPoolsWithoutBlocksMove) {
   serves(alice, whole);
   EXPECT_EQ(record(0, alice).version, 1u) << "by itself it does not move";
   EXPECT_EQ(pools(0).size(), 2u);
+  const auto said = [&] { return *two.service(1).status().pair; };
+  EXPECT_EQ(said().pools, 2u);
+  EXPECT_EQ(said().pools_spent, 1u);
+  EXPECT_GT(said().pool_least, 0u) << "of those that have any";
   refresh(0);
+  EXPECT_EQ(said().pools_spent, 0u);
   for (const std::size_t p : {0, 1}) {
     EXPECT_EQ(record(p, alice).version, 2u);
     EXPECT_EQ(pools(p).size(), 1u);

@@ -11,6 +11,7 @@
 #include "service/server/alarms.h"
 #include "service/store/store.h"
 #include "service/store/value_table.h"
+#include "small_store.h"
 
 namespace tkdc {
 namespace {
@@ -58,14 +59,6 @@ TEST(EpochWatch, TheJournalSaysItAtOnceThenEachHour) {
 
 class RestoredTest : public ScratchDir {
  protected:
-  RestoredTest() {
-    StoreOptions options;
-    options.path = directory_ + "/store";
-    options.map_bytes = 1 << 20;
-    auto store = Store::open(options, SecretBuffer(32));
-    EXPECT_TRUE(store.ok());
-    store_ = std::move(*store);
-  }
   // The log of a server that has seen this session, as read after its restart.
   std::unique_ptr<AuditLog> log_with(const std::string& event) {
     const std::string path = directory_ + "/audit.jsonl";
@@ -75,7 +68,7 @@ class RestoredTest : public ScratchDir {
     return std::move(*log);
   }
 
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<Store> store_ = open_small_store(directory_ + "/store");
 };
 
 TEST_F(RestoredTest, AnOlderStoreGoesOnFromTheLog) {

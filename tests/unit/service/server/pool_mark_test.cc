@@ -7,6 +7,7 @@
 #include "base/codec.h"
 #include "scratch_dir.h"
 #include "service/store/kept_values.h"
+#include "small_store.h"
 
 namespace tkdc {
 namespace {
@@ -27,12 +28,7 @@ class PoolMark : public ScratchDir {
   }
   void open() {
     store_.reset();
-    StoreOptions options;
-    options.path = directory_ + "/store";
-    options.map_bytes = 1 << 20;
-    auto store = Store::open(options, SecretBuffer(32));
-    ASSERT_TRUE(store.ok());
-    store_ = std::move(*store);
+    store_ = open_small_store(directory_ + "/store");
   }
   std::unique_ptr<AuditLog> log(const char* name = "/audit.jsonl") const {
     auto log = AuditLog::open(directory_ + name);

@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +40,7 @@ def argv_of(realm: Realm, party: int, command: str, *words: str) -> list[str]:
 
 def tkdc(realm: Realm, party: int, command: str, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(argv_of(realm, party, command, *words), capture_output=True, text=True,
-                          timeout=120, check=False)
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
 
 
 def refresh_epochs(realm: Realm) -> list[int]:
@@ -99,6 +100,58 @@ def test_users_log_in_meanwhile(realm):
     realm.kadmin_local(f'addprinc -pw "{PASSWORD}" later')
     log_in(realm, "later")
     assert tkdc(realm, 1, "shares", "audit").returncode == GOOD
+
+
+def back_up(realm: Realm, party: int) -> Path:
+    """Where this server keeps its own."""
+    folder = realm.server_directory(party)
+    if not (folder / "backup.pub").exists():
+        subprocess.run([str(realm.bin / "tkdc"), "backup", "key", "--out",
+                        str(realm.directory / "backup.key"), "--public",
+                        str(folder / "backup.pub")], capture_output=True, timeout=60, check=True)
+    made = []
+
+    def make():
+        made.append(subprocess.run(
+            [str(realm.bin / "tkdc"), "backup", "make", "--config", str(folder / "tkdc.toml")],
+            capture_output=True, text=True, timeout=60, check=False))
+        # Its name has the second; and none is made while new shares wait for their session.
+        return made[-1].returncode == GOOD
+
+    wait_until(make, SETTLED_S, "a backup", pause_s=0.5)
+    return Path(made[-1].stdout.partition(":")[0])
+
+
+def test_backups_of_before_are_shown_and_go_when_it_is_said(realm):
+    old = [back_up(realm, 0)]
+    damaged = old[0].with_name("damaged.tkdc-backup")
+    damaged.write_bytes(old[0].read_bytes()[:-1])
+    elsewhere = tkdc(realm, 1, "refresh")
+    assert elsewhere.returncode == GOOD, elsewhere.stderr
+    assert "there is no folder" in elsewhere.stdout and "cannot be seen" in elsewhere.stdout
+    wait_for_session(realm)
+    told = tkdc(realm, 0, "refresh")
+    assert told.returncode == GOOD and f"in {old[0].parent} lie backups" in told.stdout
+    assert "tkdc backup make --config" in told.stdout and "Type yes" not in told.stdout
+    wait_for_session(realm)
+    kept = run_on_terminal(argv_of(realm, 0, "refresh"), typed="no\n")
+    assert kept.code == GOOD and str(old[0]) in kept.output, kept
+    assert "There is none of the new shares yet" in kept.output
+    assert "Nothing was removed." in kept.output and old[0].exists()
+    wait_for_session(realm)
+    old.append(back_up(realm, 0))
+    gone = run_on_terminal(argv_of(realm, 0, "refresh"), typed="yes\n")
+    assert gone.code == GOOD and "2 removed." in gone.output, gone
+    assert damaged.exists() and not any(one.exists() for one in old)
+    wait_for_session(realm)
+    new = back_up(realm, 0)
+    pruned = tkdc(realm, 0, "refresh", "--prune")
+    assert pruned.returncode == GOOD and "1 removed." in pruned.stdout, pruned.stdout
+    assert "Type yes" not in pruned.stdout and not new.exists()
+    wait_for_session(realm)
+    none = tkdc(realm, 0, "refresh")
+    assert none.returncode == GOOD and "no backup of before" in none.stdout
+    wait_for_session(realm)
 
 
 # A whole run takes each server at each of them, a minute longer: TKDC_TEST_KILLS=8.

@@ -3,8 +3,10 @@
 same keys while users log in, whoever is killed meanwhile; and keys are made again afterwards.
 """
 
+import itertools
 import os
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -26,9 +28,10 @@ from tests.integration.test_shares import (
     turn_on,
     wait_for_session,
 )
-from tests.support.process import wait_until
+from tests.support.process import RealmError, wait_until
 from tests.support.realm import Realm
 from tests.support.terminal import run_on_terminal
+from tests.support.two_servers import keys_of, stolen
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
@@ -152,6 +155,29 @@ def test_backups_of_before_are_shown_and_go_when_it_is_said(realm):
     none = tkdc(realm, 0, "refresh")
     assert none.returncode == GOOD and "no backup of before" in none.stdout
     wait_for_session(realm)
+
+
+def test_stores_of_two_refresh_epochs_are_no_key(realm):
+    """Files of two servers, stolen before and after; of what both hold either copy is tried."""
+    whose = tuple(f"u{number}@{realm.name}" for number in range(2))
+    before = [stolen(realm, party, "before") for party in range(3)]
+    assert tkdc(realm, 0, "refresh").returncode == GOOD
+    wait_for_session(realm)
+    wait_until(lambda: len(set(refresh_epochs(realm))) == 1, SETTLED_S, "new shares")
+    after = [stolen(realm, party, "after") for party in range(3)]
+    keys = keys_of(realm, whose, before[0], before[1])
+    assert len(keys) >= len(whose)
+    for a, b in itertools.permutations(range(3), 2):
+        for together in ((before[a], before[b]), (after[a], after[b])):
+            assert keys_of(realm, whose, *together) == keys, "the control: of one epoch"
+            assert keys_of(realm, whose, *together, "--anyhow") == keys
+        for apart in ((before[a], after[b]), (after[a], before[b])):
+            with pytest.raises(RealmError, match="different copies of a component"):
+                keys_of(realm, whose, *apart)
+            found = keys_of(realm, whose, *apart, "--anyhow")
+            assert len(found) == len(keys) and not found & keys
+    for copy in (*before, *after):
+        shutil.rmtree(Path(copy).parent)
 
 
 # A whole run takes each server at each of them, a minute longer: TKDC_TEST_KILLS=8.

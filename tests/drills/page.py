@@ -6,14 +6,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operations" / "drills.md"
-LINE = re.compile(r"^    (server[012]|offline[012]|kdc)# (.+)$")
+HOST = r"(?:server[012]|offline[012]|kdc)"
+LINE = re.compile(rf"^    ({HOST}(?: {HOST})*)# (.+?)(    # is refused)?$")
+
+
+@dataclass(frozen=True)
+class Line:
+    host: str
+    command: str
+    refused: bool = False
 
 
 @dataclass
 class Section:
     title: str
     short: bool = False
-    lines: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
 
 
 def sections(text: str) -> list[Section]:
@@ -25,7 +33,8 @@ def sections(text: str) -> list[Section]:
         elif line.startswith("*Short.*"):
             found[-1].short = True
         elif typed := LINE.match(line):
-            found[-1].lines.append((typed[1], typed[2]))
+            found[-1].lines += [Line(host, typed[2], typed[3] is not None)
+                                for host in typed[1].split()]
         elif line.startswith("    "):
             raise ValueError(f"{found[-1].title}: nobody types {line.strip()!r}")
     return found

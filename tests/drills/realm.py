@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The realm that drills share: its shares have MACs."""
+"""The realm that drills share: each member was made by its administrator, and shares have MACs."""
 
 from tests.integration.test_shares import turn_on
-from tests.support.realm import Realm
+from tests.support.members import MembersRealm
 
 
-class DrillRealm(Realm):
+class DrillRealm(MembersRealm):
     def _init_installation(self) -> None:
         super()._init_installation()
         for party in range(3):

@@ -25,4 +25,6 @@ def test_short_drills_end_with_logins():
 def test_a_line_that_nobody_types_is_found():
     with pytest.raises(ValueError, match="nobody types"):
         sections(PAGE.read_text() + "\n    tkdc status\n")
-    assert all(one.lines for one in sections(PAGE.read_text()))
+    read = sections(PAGE.read_text())
+    assert all(one.lines for one in read)
+    assert sum(line.refused for one in read for line in one.lines) == 1

@@ -28,7 +28,7 @@ DONE_BY = {
         ("tests/packages/test_packages.py", "/etc/krb5kdc/kadm5.acl"),
 }
 OF_THE_HOST = ("chmod", "chown", "cp", "echo", "find", "grep", "install", "mkdir", "mkfs.ext4",
-               "mount", "mv", "printf", "sed", "umount")
+               "mount", "mv", "printf", "rm", "sed", "umount")
 # In a sentence: kadmin's own words, and programs that only illustrate.
 QUERIES = ("addprinc", "cpw", "getprinc", "ktadd", "modpol", "modprinc", "purgekeys")
 NAMED = ("kill", "nvidia-smi", "rsync", "systemd-analyze")
@@ -36,7 +36,7 @@ PROSE = ("a server computed wrongly",)
 # Lines of code that nobody types: configuration, apt's too, a log's line, a question to Prometheus.
 NOT_TYPED = re.compile(r"deb \[|\[\w+\]$|[\w.]+ = |\}$|[A-Z]\w+=|AS_REQ \(|histogram_quantile\(")
 PROFILE = re.compile(r"KRB5_KDC_PROFILE=")
-PROMPT = re.compile(r"(?:server\d|offline\d|kdc)# ")
+PROMPT = re.compile(r"(?:(?:server\d|offline\d|kdc) ?)+# ")
 NAME = re.compile(r"[a-z][a-z0-9_.-]*$")
 
 

@@ -3,11 +3,14 @@
 same keys while users log in, whoever is killed meanwhile; and keys are made again afterwards.
 """
 
+import itertools
 import os
 import re
+import shutil
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,9 +28,10 @@ from tests.integration.test_shares import (
     turn_on,
     wait_for_session,
 )
-from tests.support.process import wait_until
+from tests.support.process import RealmError, wait_until
 from tests.support.realm import Realm
 from tests.support.terminal import run_on_terminal
+from tests.support.two_servers import keys_of, stolen
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
@@ -39,7 +43,7 @@ def argv_of(realm: Realm, party: int, command: str, *words: str) -> list[str]:
 
 def tkdc(realm: Realm, party: int, command: str, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(argv_of(realm, party, command, *words), capture_output=True, text=True,
-                          timeout=120, check=False)
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
 
 
 def refresh_epochs(realm: Realm) -> list[int]:
@@ -99,6 +103,81 @@ def test_users_log_in_meanwhile(realm):
     realm.kadmin_local(f'addprinc -pw "{PASSWORD}" later')
     log_in(realm, "later")
     assert tkdc(realm, 1, "shares", "audit").returncode == GOOD
+
+
+def back_up(realm: Realm, party: int) -> Path:
+    """Where this server keeps its own."""
+    folder = realm.server_directory(party)
+    if not (folder / "backup.pub").exists():
+        subprocess.run([str(realm.bin / "tkdc"), "backup", "key", "--out",
+                        str(realm.directory / "backup.key"), "--public",
+                        str(folder / "backup.pub")], capture_output=True, timeout=60, check=True)
+    made = []
+
+    def make():
+        made.append(subprocess.run(
+            [str(realm.bin / "tkdc"), "backup", "make", "--config", str(folder / "tkdc.toml")],
+            capture_output=True, text=True, timeout=60, check=False))
+        # Its name has the second; and none is made while new shares wait for their session.
+        return made[-1].returncode == GOOD
+
+    wait_until(make, SETTLED_S, "a backup", pause_s=0.5)
+    return Path(made[-1].stdout.partition(":")[0])
+
+
+def test_backups_of_before_are_shown_and_go_when_it_is_said(realm):
+    old = [back_up(realm, 0)]
+    damaged = old[0].with_name("damaged.tkdc-backup")
+    damaged.write_bytes(old[0].read_bytes()[:-1])
+    elsewhere = tkdc(realm, 1, "refresh")
+    assert elsewhere.returncode == GOOD, elsewhere.stderr
+    assert "there is no folder" in elsewhere.stdout and "cannot be seen" in elsewhere.stdout
+    wait_for_session(realm)
+    told = tkdc(realm, 0, "refresh")
+    assert told.returncode == GOOD and f"in {old[0].parent} lie backups" in told.stdout
+    assert "tkdc backup make --config" in told.stdout and "Type yes" not in told.stdout
+    wait_for_session(realm)
+    kept = run_on_terminal(argv_of(realm, 0, "refresh"), typed="no\n")
+    assert kept.code == GOOD and str(old[0]) in kept.output, kept
+    assert "There is none of the new shares yet" in kept.output
+    assert "Nothing was removed." in kept.output and old[0].exists()
+    wait_for_session(realm)
+    old.append(back_up(realm, 0))
+    gone = run_on_terminal(argv_of(realm, 0, "refresh"), typed="yes\n")
+    assert gone.code == GOOD and "2 removed." in gone.output, gone
+    assert damaged.exists() and not any(one.exists() for one in old)
+    wait_for_session(realm)
+    new = back_up(realm, 0)
+    pruned = tkdc(realm, 0, "refresh", "--prune")
+    assert pruned.returncode == GOOD and "1 removed." in pruned.stdout, pruned.stdout
+    assert "Type yes" not in pruned.stdout and not new.exists()
+    wait_for_session(realm)
+    none = tkdc(realm, 0, "refresh")
+    assert none.returncode == GOOD and "no backup of before" in none.stdout
+    wait_for_session(realm)
+
+
+def test_stores_of_two_refresh_epochs_are_no_key(realm):
+    """Files of two servers, stolen before and after; of what both hold either copy is tried."""
+    whose = tuple(f"u{number}@{realm.name}" for number in range(2))
+    before = [stolen(realm, party, "before") for party in range(3)]
+    assert tkdc(realm, 0, "refresh").returncode == GOOD
+    wait_for_session(realm)
+    wait_until(lambda: len(set(refresh_epochs(realm))) == 1, SETTLED_S, "new shares")
+    after = [stolen(realm, party, "after") for party in range(3)]
+    keys = keys_of(realm, whose, before[0], before[1])
+    assert len(keys) >= len(whose)
+    for a, b in itertools.permutations(range(3), 2):
+        for together in ((before[a], before[b]), (after[a], after[b])):
+            assert keys_of(realm, whose, *together) == keys, "the control: of one epoch"
+            assert keys_of(realm, whose, *together, "--anyhow") == keys
+        for apart in ((before[a], after[b]), (after[a], before[b])):
+            with pytest.raises(RealmError, match="different copies of a component"):
+                keys_of(realm, whose, *apart)
+            found = keys_of(realm, whose, *apart, "--anyhow")
+            assert len(found) == len(keys) and not found & keys
+    for copy in (*before, *after):
+        shutil.rmtree(Path(copy).parent)
 
 
 # A whole run takes each server at each of them, a minute longer: TKDC_TEST_KILLS=8.

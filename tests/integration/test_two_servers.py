@@ -292,6 +292,8 @@ def test_a_server_is_killed_and_started_again(two, healthy, party):
 def test_a_refresh_moves_all_keys_while_users_log_in(two, healthy):
     """Of restored stores, and of pools that were given up; stores of both sides are no key."""
     healthy()
+    refused = tkdc(two, "refresh", "--prune", "--config", config(two, 1))
+    assert refused.returncode == 1 and "only when both servers have new ones" in refused.stderr
     before = [stolen(two, party, "before") for party in range(2)]
     done = []
 
@@ -308,6 +310,7 @@ def test_a_refresh_moves_all_keys_while_users_log_in(two, healthy):
         time.sleep(0.2)
     asked.join()
     assert done[0].returncode == 0, done[0].stdout + done[0].stderr
+    assert "`tkdc backup prune` with that folder" in done[0].stdout
     assert logins > 0 and epochs(two) == [1, 1], shares_of(two)
     assert "refresh epoch 1" in refreshed_text(two, 0)
     wait_until(lambda: pools_of(two, 0)["pools"] == 1, RECOVERY_S, "pools of the new epoch alone")

@@ -36,9 +36,11 @@ def rebuild(realm: Realm, principal: str, parties: tuple[int, int] = (0, 1)) -> 
     return rebuild_from(realm, principal, [_config(realm, party) for party in parties])
 
 
-def rebuild_from(realm: Realm, principal: str, configs: list[str]) -> list[Rebuilt]:
-    """Of two servers' stores wherever they are."""
-    keys = _tool(realm, "keys", *configs, principal)
+def rebuild_from(realm: Realm, principal: str, configs: list[str],
+                 *options: str) -> list[Rebuilt]:
+    """Of two servers' stores wherever they are. With --anyhow also where these do not fit: of what
+    both hold the first one's copy is taken."""
+    keys = _tool(realm, "keys", *configs, principal, *options)
     return [Rebuilt(k["kvno"], k["enctype"], k["gcm"],
                     {name: bytes.fromhex(value) for name, value in k["fields"].items()})
             for k in keys]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file system of two MiB in memory, which a test fills up, and a realm one of whose servers has
-it for its audit log. Mounting it takes root."""
+it for its audit log. A server's store may lie on one, too. Mounting it takes root."""
 
 import contextlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -28,11 +29,22 @@ class SmallDisk:
         if os.path.ismount(self.folder):
             as_root("umount", str(self.folder))
 
-    def fill(self) -> None:
-        with (self.folder / "ballast").open("wb", buffering=0) as out, \
-             contextlib.suppress(OSError):
-            while out.write(b"x" * 4096) == 4096:
-                pass
+    def fill(self, room: int = 0) -> None:
+        """But for so many octets."""
+        with (self.folder / "ballast").open("wb", buffering=0) as out:
+            with contextlib.suppress(OSError):
+                while out.write(b"x" * 4096) == 4096:
+                    pass
+            out.truncate(max(0, out.tell() - room))
+
+    def hold_store(self, server: Path) -> None:
+        """Of a server that is not there yet, or stopped: it is moved."""
+        config, store = server / "tkdc.toml", server / "store"
+        if store.exists():
+            shutil.move(store, self.folder)
+        text = config.read_text()
+        assert text.count('path = "store"') == 1
+        config.write_text(text.replace('path = "store"', f'path = "{self.folder}/store"'))
 
     def make_room(self) -> None:
         (self.folder / "ballast").unlink()
@@ -44,6 +56,9 @@ class SmallDiskRealm(Realm):
     def create(self) -> None:
         super().create()
         self.disk.mount()
+        self.use_disk()
+
+    def use_disk(self) -> None:
         config = self.server_directory(self.full) / "tkdc.toml"
         text = config.read_text()
         assert text.count('file = "audit.jsonl"') == 1

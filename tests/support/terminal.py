@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose stderr is a terminal: what it shows there of long work."""
+"""A program at a terminal: what it shows there of long work, and what is typed to it."""
 
 import os
 import pty
@@ -10,8 +10,8 @@ from tests.support.kerberos import Outcome
 
 
 def run_on_terminal(argv: list[str], env: dict[str, str] | None = None,
-                    timeout_s: float = 120) -> Outcome:
-    """Its output, and what it wrote on the terminal."""
+                    timeout_s: float = 120, typed: str | None = None) -> Outcome:
+    """Its output, and what it wrote on the terminal. `typed`: stdin is the terminal, too."""
     ours, terminal = pty.openpty()
     shown = []
 
@@ -25,8 +25,10 @@ def run_on_terminal(argv: list[str], env: dict[str, str] | None = None,
                 return
             shown.append(octets)
 
-    process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    stdin = subprocess.DEVNULL if typed is None else terminal
+    process = subprocess.Popen(argv, env=env, stdin=stdin, stdout=subprocess.PIPE,
                                stderr=terminal, text=True)
+    os.write(ours, (typed or "").encode())
     os.close(terminal)
     reader = threading.Thread(target=read)
     reader.start()

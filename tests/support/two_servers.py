@@ -82,6 +82,7 @@ def stolen(two, party: int, name: str) -> str:
     return str(copy / "tkdc.toml")
 
 
-def keys_of(two, principals: tuple, *configs: str) -> set:
+def keys_of(two, principals: tuple, *words: str) -> set:
+    """Of two configurations, and options."""
     return {key.fields["key"] for principal in principals
-            for key in rebuild_from(two, principal, list(configs))}
+            for key in rebuild_from(two, principal, list(words[:2]), *words[2:])}

@@ -43,6 +43,10 @@ bool before(const ShelvedBackup& a, const ShelvedBackup& b) {
 
 }  // namespace
 
+std::string own_backups(const std::string& store_path) {
+  return (fs::path(store_path).parent_path() / "backups").string();
+}
+
 Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder) {
   std::vector<ShelvedBackup> out;
   std::error_code error;
@@ -82,6 +86,18 @@ bool of_several_servers(const std::vector<ShelvedBackup>& shelf) {
   for (const ShelvedBackup& one : shelf)
     if (one.trouble.empty()) servers.insert(server_of(one));
   return servers.size() > 1;
+}
+
+std::vector<ShelvedBackup> of_another_epoch(const std::vector<ShelvedBackup>& shelf,
+                                            const InstallationId& installation, int party,
+                                            std::uint32_t refresh_epoch) {
+  std::vector<ShelvedBackup> out;
+  for (const ShelvedBackup& one : shelf)
+    if (one.trouble.empty() && server_of(one) == Server{installation, party} &&
+        one.head.refresh_epoch != refresh_epoch)
+      out.push_back(one);
+  for (ShelvedBackup& one : out) one.stale = true;
+  return out;
 }
 
 std::vector<ShelvedBackup> to_remove(const std::vector<ShelvedBackup>& shelf,

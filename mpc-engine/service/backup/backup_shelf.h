@@ -25,6 +25,9 @@ struct ShelvedBackup {
   std::string trouble;  // why it is no backup, or damaged; then the rest means nothing
 };
 
+// Where a server's backups come to lie, unless its administrator says otherwise.
+std::string own_backups(const std::string& store_path);
+
 // By server, the newest first; then those with trouble. Error: the folder cannot be read.
 Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder);
 
@@ -36,6 +39,12 @@ std::optional<BackupHead> newest_backup(const std::string& folder,
 // Heads are not authenticated without the key: in a folder of several, who writes one server's
 // backups can have all others' look stale.
 bool of_several_servers(const std::vector<ShelvedBackup>& shelf);
+
+// This server's that are of another refresh epoch than its store: stale, though none of the store's
+// lies there yet.
+std::vector<ShelvedBackup> of_another_epoch(const std::vector<ShelvedBackup>& shelf,
+                                            const InstallationId& installation, int party,
+                                            std::uint32_t refresh_epoch);
 
 struct Retention {
   std::size_t keep = 0;             // of the newest refresh epoch, of each server

@@ -102,14 +102,14 @@ Task<void> ShareWork::refresh_page(Page& page, MacKeys& keys, const SecretVector
   const Result<void> written = write_refreshed(std::move(records), std::move(batch.subjects));
   const bool everywhere = co_await all_say_yes(lane_, written.ok());
   if (!written.ok()) trouble_ = written.error().message;
-  if (!everywhere && written.ok()) trouble_ = "another server could not write its new shares";
+  if (!everywhere && written.ok()) trouble_ = another_could_not("write its new shares");
 }
 
 // One after the other: first what can be undone, everywhere; then what cannot.
 Task<bool> ShareWork::in_step(Result<void> mine, const char* what) {
   const bool everywhere = co_await all_say_yes(lane_, mine.ok());
   if (!mine.ok()) trouble_ = mine.error().message;
-  if (!everywhere && mine.ok()) trouble_ = std::string("another server could not ") + what;
+  if (!everywhere && mine.ok()) trouble_ = another_could_not(what);
   co_return everywhere;
 }
 

@@ -154,6 +154,11 @@ Bytes ShareWork::my_listing(const std::vector<StoredKey>& keys, std::vector<Byte
   return listing_of(keys, names, Holdings(macs_.keys(), macs_.refresh_epoch()));
 }
 
+std::string ShareWork::another_could_not(const std::string& what) {
+  return "another server could not " + what +
+         ": `tkdc shares status` on the other servers' hosts says which, and why";
+}
+
 // False: no more, or trouble_.
 Task<bool> ShareWork::next_page(Page& page) {
   auto read = store_.macs()->page(at_, kPageKeys);
@@ -228,7 +233,7 @@ Task<void> ShareWork::deal(Batch& batch) {
   const Result<void> written = write(batch);
   const bool everywhere = co_await all_say_yes(lane_, written.ok());
   if (!written.ok()) trouble_ = written.error().message;
-  if (!everywhere && written.ok()) trouble_ = "another server could not write its MACs";
+  if (!everywhere && written.ok()) trouble_ = another_could_not("write its MACs");
 }
 
 void ShareWork::finish() {

@@ -48,6 +48,9 @@ class ShareWork {
     Batch with, without;  // MACs that all three hold of one dealing
   };
 
+  // Why this server's own work ends, where nothing was wrong here.
+  static std::string another_could_not(const std::string& what);
+
   Task<bool> next_page(Page& page);
   Bytes my_listing(const std::vector<StoredKey>& keys, std::vector<Bytes>& names) const;
   void sort_page(std::vector<StoredKey> keys, std::vector<Bytes> names,

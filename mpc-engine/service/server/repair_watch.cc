@@ -56,7 +56,7 @@ std::string server_name(int party) { return "server " + std::to_string(party); }
 Result<void> write_repair_order(const std::string& store_path, const RepairOrder& order) {
   const std::string file = repair_order_file(store_path);
   if (replace_kept(file, line_of(order))) return {};
-  return system_error("repair: " + file + " cannot be written");
+  return system_error("repair: " + file + " cannot be written", "make room there, then ask again");
 }
 
 Result<std::optional<RepairOrder>> read_repair_order(const std::string& store_path) {

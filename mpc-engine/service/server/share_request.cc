@@ -46,7 +46,7 @@ std::optional<ShareTask> share_task_of(const std::string& word) {
 Result<void> write_share_request(const std::string& store_path, ShareTask task) {
   const std::string file = share_request_file(store_path);
   if (replace_kept(file, std::string(share_task_name(task)) + "\n")) return {};
-  return system_error("shares: " + file + " cannot be written");
+  return system_error("shares: " + file + " cannot be written", "make room there, then ask again");
 }
 
 Result<std::optional<ShareTask>> read_share_request(const std::string& store_path) {
@@ -77,7 +77,7 @@ Result<void> remove_share_request(const std::string& store_path) {
 Result<void> write_last_audit(const std::string& store_path, const LastAudit& audit) {
   const std::string file = last_audit_file(store_path);
   if (replace_kept(file, line_of(audit) + "\n")) return {};
-  return system_error("shares: " + file + " cannot be written");
+  return system_error("shares: " + file + " cannot be written", "make room there");
 }
 
 Result<std::optional<LastAudit>> read_last_audit(const std::string& store_path) {

@@ -18,6 +18,7 @@
 #include "base/system_error.h"
 #include "base/utc_time.h"
 #include "service/backup/backup_check.h"
+#include "service/backup/backup_shelf.h"
 #include "service/backup/take_backup.h"
 #include "tools/cli/backup_files.h"
 #include "tools/cli/backup_shelf_command.h"
@@ -91,9 +92,7 @@ Result<void> make_backup(const BackupOptions& options) {
     take.files.push_back({kBackupPublicName, SecretVector(key.begin(), key.end())});
   }
   take.store = at->options();
-  take.folder = options.to.empty()
-                    ? (fs::path(at->config.store_path).parent_path() / "backups").string()
-                    : options.to;
+  take.folder = options.to.empty() ? own_backups(at->config.store_path) : options.to;
   take.now_s = static_cast<std::uint64_t>(std::time(nullptr));
   if (auto made = make_folder(take.folder); !made) return made;
   take.watch = watched("values");

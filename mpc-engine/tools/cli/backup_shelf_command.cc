@@ -55,13 +55,6 @@ void show(const ShelvedBackup& one) {
               printable(one.path).c_str());
 }
 
-void show_all(const std::vector<ShelvedBackup>& shelf) {
-  std::printf("server  refresh epoch  generation  %-20s  %6s  %9s  %-16s  %-16s\n", "made", "age",
-              "MB", "state", "digest");
-  for (const ShelvedBackup& one : shelf) show(one);
-  std::fflush(stdout);
-}
-
 // As who owns the folder.
 Result<std::vector<ShelvedBackup>> look(const std::string& folder) {
   if (auto owner = become_owner_of(folder); !owner) return owner.error();
@@ -71,7 +64,7 @@ Result<std::vector<ShelvedBackup>> look(const std::string& folder) {
 int list(const ShelfOptions& options) {
   auto shelf = look(options.folder);
   if (!shelf) return say_failure("tkdc backup list", shelf.error(), kBackupFailed);
-  show_all(*shelf);
+  show_backups(*shelf);
   std::size_t stale = 0, troubled = 0;
   for (const ShelvedBackup& one : *shelf) {
     stale += one.stale ? 1 : 0;
@@ -88,14 +81,8 @@ int list(const ShelfOptions& options) {
 // On a terminal; else --yes says it.
 bool agreed(const ShelfOptions& options) {
   if (options.yes) return true;
-  if (::isatty(STDIN_FILENO) != 1) {
-    std::cout << "Nothing was removed: --yes does it.\n";
-    return false;
-  }
-  std::cout << "Type yes to destroy these: " << std::flush;
-  std::string line;
-  if (std::getline(std::cin, line) && line == "yes") return true;
-  std::cout << "Nothing was removed.\n";
+  if (may_ask()) return typed_yes();
+  std::cout << "Nothing was removed: --yes does it.\n";
   return false;
 }
 
@@ -120,16 +107,38 @@ int prune(const ShelfOptions& options) {
               << "\n";
     return left;
   }
-  show_all(going);
+  show_backups(going);
   if (!agreed(options)) return kBackupBad;
-  for (const ShelvedBackup& one : going)
-    if (!remove_wiped(one.path))
-      return say_failure(kName, system_error("cannot remove " + one.path), kBackupFailed);
+  if (auto gone = destroy_backups(going); !gone)
+    return say_failure(kName, gone.error(), kBackupFailed);
   std::cout << going.size() << " removed. Copies elsewhere are not.\n";
   return left;
 }
 
 }  // namespace
+
+void show_backups(const std::vector<ShelvedBackup>& shelf) {
+  std::printf("server  refresh epoch  generation  %-20s  %6s  %9s  %-16s  %-16s\n", "made", "age",
+              "MB", "state", "digest");
+  for (const ShelvedBackup& one : shelf) show(one);
+  std::fflush(stdout);
+}
+
+bool may_ask() { return ::isatty(STDIN_FILENO) == 1; }
+
+bool typed_yes() {
+  std::cout << "Type yes to destroy these: " << std::flush;
+  std::string line;
+  if (std::getline(std::cin, line) && line == "yes") return true;
+  std::cout << "Nothing was removed.\n";
+  return false;
+}
+
+Result<void> destroy_backups(const std::vector<ShelvedBackup>& going) {
+  for (const ShelvedBackup& one : going)
+    if (!remove_wiped(one.path)) return system_error("cannot remove " + one.path);
+  return {};
+}
 
 void add_shelf_words(CLI::App& backup, int& exit_status) {
   auto options = std::make_shared<ShelfOptions>();

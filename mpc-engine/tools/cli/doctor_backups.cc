@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
 
 #include "base/utc_time.h"
 #include "service/backup/backup_shelf.h"
@@ -50,8 +49,7 @@ Finding check_backups(const Patient& patient) {
                    "tkdc backup key --out backup.key, on another machine; its public half beside "
                    "tkdc.toml as " +
                        std::string(kBackupPublicName) + "; " + make);
-  const std::string folder =
-      (std::filesystem::path(patient.server->store_path).parent_path() / "backups").string();
+  const std::string folder = own_backups(patient.server->store_path);
   const auto newest = newest_backup(folder, patient.server->installation, patient.server->party);
   if (!newest)
     return warning(

@@ -44,7 +44,10 @@ void show_repair(const json& state) {
     std::cout << "last repair      " << shown(state, "looked_at") << " of " << shown(state, "of")
               << " keys" << (shown(state, "running") == "true" ? ", at work" : "") << "\n";
   if (state.contains("trouble"))
-    std::cout << "trouble          " << shown(state, "trouble") << "\n";
+    std::cout
+        << "trouble          " << shown(state, "trouble")
+        << "\nwhat to do       mend that where it is, then restart this server: it begins anew "
+           "then\n";
 }
 
 Result<std::string> words_of(const RepairOptions& options) {

@@ -20,6 +20,7 @@
 #include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
+#include "tools/cli/refreshed_backups.h"
 #include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
@@ -32,7 +33,7 @@ constexpr int kGood = 0, kFailed = 1, kFound = 2;
 
 struct SharesOptions {
   std::string config, task;
-  bool background = false, undo = false;
+  bool background = false, undo = false, prune = false;
 };
 
 Result<json> ask(const std::string& socket, const std::string& word) {
@@ -147,6 +148,10 @@ Result<int> work(const SharesOptions& options) {
   if (options.task == "audit" || options.task == "deal")
     if (auto three = only_of_three(*config, "what it stores is checked with each use"); !three)
       return three.error();
+  if (of_two && options.prune)
+    return fail(
+        "--prune: with two servers backups of before go only when both servers have new ones: "
+        "`tkdc backup make` at both after the refresh, then `tkdc backup prune`");
   const std::string socket = local_socket_path(config->store_path);
   auto before = ask(socket, "status");
   if (!before) return before.error();
@@ -168,7 +173,10 @@ Result<int> work(const SharesOptions& options) {
   // What has no MACs was not proved. Dealing has just given them to it.
   const bool proved = options.task != "audit" || count(*state, "without") == 0;
   if (!proved) std::cout << "keys without MACs were not proved: see `tkdc shares deal`\n";
-  return proved && count(*state, "failed") == 0 ? kGood : kFound;
+  if (!proved || count(*state, "failed") != 0) return kFound;
+  if (options.task != "refresh") return kGood;
+  const auto epoch = static_cast<std::uint32_t>(count(*state, "refresh_epoch"));
+  return settle_backups({*config, epoch, options.prune}) ? kGood : kFound;
 }
 
 // Of a stopped server, where no session has begun with the new shares.
@@ -213,10 +221,17 @@ void add_refresh(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand(
       "refresh", "have the servers replace all shares by new ones of the same keys");
   command->add_option("--config", options->config, "the server's tkdc.toml")->required();
-  command->add_flag("--background", options->background, "do not wait for the end");
-  command->add_flag("--undo", options->undo,
-                    "on a stopped server: back to the shares of before, which it keeps until a "
-                    "session has begun with the new ones");
+  CLI::Option* background =
+      command->add_flag("--background", options->background, "do not wait for the end");
+  CLI::Option* undo =
+      command->add_flag("--undo", options->undo,
+                        "on a stopped server: back to the shares of before, which it keeps until a "
+                        "session has begun with the new ones");
+  command
+      ->add_flag("--prune", options->prune,
+                 "destroy this server's backups of before without a question")
+      ->excludes(background)
+      ->excludes(undo);
   command->callback([options, &exit_status] { exit_status = run_shares(*options); });
 }
 

@@ -2,6 +2,7 @@
 // tkdc-rebuild: what two administrators together could do, as a test tool.
 //
 //   tkdc-rebuild keys  CONFIG CONFIG PRINCIPAL   keys of a principal, in the clear
+//     --anyhow: also where the two do not fit, by the first one's copy
 //   tkdc-rebuild names CONFIG                    which key belongs to whom
 //   tkdc-rebuild seals CONFIG PRINCIPAL COUNT    as if its keys had sealed so often; how many keys
 //
@@ -37,16 +38,16 @@ json description(const KeyRecord& record) {
           {"gcm", record.form == tkdc::KeyForm::kGcm}};
 }
 
-// x from the components of two parties.
+// x from the components of two parties. `anyhow`: of what both hold a's copy counts.
 Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc::SharedBytes& b,
-                            int party_b) {
+                            int party_b, bool anyhow) {
   std::array<const tkdc::SecretVector*, 3> components{};
   for (auto [shared, party] : {std::pair{&a, party_a}, std::pair{&b, party_b}}) {
     for (int c = 0; c < 2; ++c) {
       auto& place = components[static_cast<std::size_t>((party + c) % 3)];
-      if (place != nullptr && *place != shared->component[c])
+      if (place != nullptr && *place != shared->component[c] && !anyhow)
         return tkdc::fail("the two stores hold different copies of a component");
-      place = &shared->component[c];
+      if (place == nullptr) place = &shared->component[c];
     }
   }
   if (components[0]->size() != components[1]->size() ||
@@ -71,7 +72,8 @@ bool is_public(const KeyRecord& record, const std::string& field) {
   return record.sharing == kOfTwo && field == "pool";
 }
 
-Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
+Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal,
+                     bool anyhow) {
   json keys = json::array();
   for (const KeyRecord& mine : a.records) {
     if (mine.principal_name != principal) continue;
@@ -87,7 +89,7 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
         return tkdc::fail("field " + name + " is in one store only");
       Result<std::string> value = mine.sharing == kOfTwo
                                       ? combine_two(shared, field->second)
-                                      : combine(shared, a.party, field->second, b.party);
+                                      : combine(shared, a.party, field->second, b.party, anyhow);
       if (!value)
         return tkdc::fail(to_hex(mine.ref.id) + " " + name + ": " + value.error().message);
       key["fields"][name] = value.value();
@@ -105,13 +107,14 @@ Result<json> names(const std::string& config) {
   return names;
 }
 
-Result<json> keys(const std::array<std::string, 2>& configs, const std::string& principal) {
+Result<json> keys(const std::array<std::string, 2>& configs, const std::string& principal,
+                  bool anyhow) {
   Result<OneStore> a = tkdc::rebuild::read_store(configs[0]);
   if (!a) return a.error();
   Result<OneStore> b = tkdc::rebuild::read_store(configs[1]);
   if (!b) return b.error();
   if (a->party == b->party) return tkdc::fail("both are the store of one party");
-  return keys_of(*a, *b, principal);
+  return keys_of(*a, *b, principal, anyhow);
 }
 
 Result<json> seals(const std::string& config, const std::string& principal, std::uint64_t count) {
@@ -134,6 +137,8 @@ int main(int argc, char** argv) {
   some->add_option("config", configs[0], "a server's tkdc.toml")->required();
   some->add_option("other", configs[1], "another server's")->required();
   some->add_option("principal", principal)->required();
+  bool anyhow = false;
+  some->add_flag("--anyhow", anyhow, "also where the stores do not fit");
   std::uint64_t count = 0;
   CLI::App* marks = app.add_subcommand("seals", "as if its keys had sealed so often");
   marks->add_option("config", configs[0], "the tkdc.toml of a server that is stopped")->required();
@@ -142,7 +147,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const Result<json> result = all->parsed()     ? names(configs[0])
                               : marks->parsed() ? seals(configs[0], principal, count)
-                                                : keys(configs, principal);
+                                                : keys(configs, principal, anyhow);
   if (!result) {
     std::cerr << "tkdc-rebuild: " << result.error().message << "\n";
     return 1;

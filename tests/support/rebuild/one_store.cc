@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "one_store.h"
 
-#include <lmdb.h>
 #include <stdlib.h>
 #include <toml++/toml.h>
 
@@ -15,6 +14,8 @@ namespace tkdc::rebuild {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kPage = 1024;
 
 // A folder of its own that goes away with the object.
 class TemporaryFolder {
@@ -65,29 +66,15 @@ Result<Config> read_config(const std::string& file) {
   return config;
 }
 
-Result<std::vector<KeyId>> committed_ids(const fs::path& folder) {
+// Of the tables that serve, which a refresh changes.
+Result<std::vector<KeyId>> committed_ids(Store& store) {
   std::vector<KeyId> ids;
-  MDB_env* env = nullptr;
-  MDB_txn* txn = nullptr;
-  MDB_cursor* cursor = nullptr;
-  MDB_dbi table = 0;
-  int rc = mdb_env_create(&env);
-  if (rc == 0) rc = mdb_env_set_maxdbs(env, 8);
-  if (rc == 0) rc = mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600);
-  if (rc == 0) rc = mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn);
-  if (rc == 0) rc = mdb_dbi_open(txn, "committed", 0, &table);
-  if (rc == 0) rc = mdb_cursor_open(txn, table, &cursor);
-  MDB_val key, value;
-  while (rc == 0 && (rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
-    KeyId id{};
-    if (key.mv_size == id.size()) std::memcpy(id.data(), key.mv_data, id.size());
-    ids.push_back(id);
+  while (true) {
+    Result<std::vector<KeyId>> more = store.ids_behind(ids.empty() ? KeyId{} : ids.back(), kPage);
+    if (!more) return more.error();
+    if (more->empty()) return ids;
+    ids.insert(ids.end(), more->begin(), more->end());
   }
-  if (cursor != nullptr) mdb_cursor_close(cursor);
-  if (txn != nullptr) mdb_txn_abort(txn);
-  if (env != nullptr) mdb_env_close(env);
-  if (rc != MDB_NOTFOUND) return fail("listing the keys: " + std::string(mdb_strerror(rc)));
-  return ids;
 }
 
 }  // namespace
@@ -105,12 +92,12 @@ Result<OneStore> read_store(const std::string& file) {
   const fs::path keys = fs::path(config->options.path) / "keys";
   if (!failed && fs::exists(keys)) fs::copy_file(keys, copy.path() / "keys", failed);
   if (failed) return fail("copying " + config->options.path + ": " + failed.message());
-  Result<std::vector<KeyId>> ids = committed_ids(copy.path());
-  if (!ids) return ids.error();
   config->options.path = copy.path().string();
   Result<std::unique_ptr<Store>> store = Store::open(config->options, *key);
   if (!store) return store.error();
 
+  Result<std::vector<KeyId>> ids = committed_ids(**store);
+  if (!ids) return ids.error();
   OneStore out{config->options.party, {}};
   for (const KeyId& id : *ids) {
     Result<std::shared_ptr<const KeyRecord>> record = store.value()->get(id);

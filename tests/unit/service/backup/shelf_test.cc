@@ -106,6 +106,23 @@ TEST_F(Shelf, SeveralServersInOneFolderAreSeen) {
   EXPECT_TRUE(of_several_servers(look_at_backups(folder_).value()));
 }
 
+// As right after a refresh, before the next backup.
+TEST_F(Shelf, AllOfBeforeAreKnownByTheStoresEpoch) {
+  put(1, 0, 1, kNow - 30);
+  put(1, 1, 2, kNow - 20);
+  put(2, 0, 3, kNow - 10);  // another server's
+  write_octets(folder_ + "/x" + std::string(kBackupEnding), octets("no backup"));
+  const auto shelf = look_at_backups(folder_).value();
+  const auto stale = [&](std::uint32_t epoch) {
+    return words(of_another_epoch(shelf, options_.installation, 1, epoch));
+  };
+  EXPECT_EQ(stale(2), "1:2! 1:1! ");
+  EXPECT_EQ(stale(1), "1:1! ");
+  InstallationId another = options_.installation;
+  another[0] ^= 1;
+  EXPECT_EQ(words(of_another_epoch(shelf, another, 1, 2)), "");
+}
+
 TEST_F(Shelf, NoFolderIsAnError) { EXPECT_FALSE(look_at_backups(folder_ + "/none").ok()); }
 
 }  // namespace

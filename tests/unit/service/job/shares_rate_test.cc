@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What work on all shares costs: whole engines in one process, stores on disk
-// (docs/performance.md, "Shares"). TKDC_KEYS says how many.
+// What work on all shares costs: whole engines in one process, stores in memory as
+// support/scratch.h has them (docs/performance.md, "Shares"). TKDC_KEYS says how many.
 #include <cstdio>
 #include <ctime>
 

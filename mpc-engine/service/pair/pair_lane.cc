@@ -77,7 +77,7 @@ Result<void> PairLane::follow() {
         return at_work_.session.end(
             "it has not been heard of in " + std::to_string(10 * kAliveEvery.count() / 1000) + " s",
             pair::EndedBy::kLink);
-      queue_.wait(kAliveEvery);
+      if (!upkeep_.read_on()) queue_.wait(kAliveEvery);
       continue;
     }
     auto heard = hear_order(at_work_.session.channel());
@@ -339,6 +339,7 @@ Result<void> PairLane::prepare(const std::string& circuit) {
 
 Result<void> PairLane::obey(const PairOrder& order) {
   upkeep_.look_at_leader();
+  (void)upkeep_.read_on();
   switch (order.kind) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);

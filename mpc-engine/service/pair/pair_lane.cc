@@ -138,6 +138,9 @@ Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairS
     return {};
   }
   if (verdict != kAdmit) {
+    // Staged here alone, as where the other server was started again: nobody could bind it.
+    const bool alone = own.verdict == kAdmit && peers.verdict == TKDC_STATUS_UNKNOWN_KEY;
+    if (alone && job.job->request.op == TKDC_OP_DESTROY) forget_staged(job);
     answers_.refuse(*job.job, static_cast<tkdc_status>(verdict));
     return {};
   }

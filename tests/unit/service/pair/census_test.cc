@@ -28,13 +28,19 @@ class PairCensusTest : public testing::Test {
  protected:
   PairCensusTest() {
     StoreOptions options;
-    options.path = test::make_scratch("pair-census") + "/store";
+    options.path = root + "/store";
     options.installation = kInstallation;
     options.map_bytes = std::size_t{64} << 20;
     store = std::make_unique<SlowStore>(Store::open(options, SecretBuffer(32)).value());
     store->read_hook = [this](KeyRecord&) { ++read; };
   }
 
+  ~PairCensusTest() override {
+    store.reset();
+    std::filesystem::remove_all(root);
+  }
+
+  const std::string root = test::make_scratch("pair-census");
   std::unique_ptr<SlowStore> store;
   std::size_t read = 0;
 };

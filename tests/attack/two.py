@@ -117,7 +117,8 @@ def play_streamed(realm: AttackedRealm, one: Streamed, record: int) -> Play:
     latched = realm.latched()
     done.expect(not one.then or not latched, f"who lost a connection is latched: {latched}")
     ended = latched or sessions(realm) != before
-    done.honest = "latched" if latched else "ended the session" if ended else "refused it, or it meant nothing"
+    done.honest = ("latched" if latched else "ended the session" if ended else
+                   "refused it, or it meant nothing")
     done.status = "latched" if latched else "healthy after it"
     if latched:
         said = realm.wait_status(lambda servers: any(server.get("latched") for server in servers),

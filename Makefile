@@ -29,7 +29,7 @@ help:
 	@echo 'make drill           docs/operations/drills.md, typed on a realm: lost disks, old images, new keys'
 	@echo 'make alerts-test     each alert rule fires in a real Prometheus by its fault; as root, minutes'
 	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes (SERVERS=2)'
-	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
+	@echo 'make migration PRINCIPALS=1000 [BACK=1] [SERVERS=2]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
 	@echo 'make simulate SEEDS=1000      realms in one thread, in virtual time, each from a seed'
 	@echo 'make simulate-mutants    planted mistakes: in how many seeds each is found'
@@ -199,7 +199,7 @@ alerts-test: build
 # A stock realm of this many users is imported while one logs in.
 migration: release
 	$(PYTHON) -m tests.bench.migration build/release/bin --logins $(if $(BACK),--back) \
-	  --principals $(or $(PRINCIPALS),1000)
+	  --principals $(or $(PRINCIPALS),1000) --servers $(or $(SERVERS),3)
 
 # One party deviates in a random message bit: abort rates over a thousand secrets.
 deviations: release

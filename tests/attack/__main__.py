@@ -131,6 +131,7 @@ class Attacks:
                     self.lines.append(Line(attack.tried, [attack.play(realm, self.short)]))
             self.say("a server's store")
             self.lines += two.of_stores(realm)
+            self.lines += two.by_servers(realm, self.short, self.say)
             self.say("changed servers, in one process each")
             self.lines += two.lines(realm, self.short)
 

@@ -95,7 +95,8 @@ class AttackedRealm(Realm):
         self.lies.mkdir(exist_ok=True)
         for one in {before, party} - {None}:
             self.server_env[one] = {} if one != party else {
-                "LD_PRELOAD": str(self.bin / "lie.so"), "TKDC_TEST_LIES": str(self.lies)}
+                "LD_PRELOAD": str(self.bin / "lie.so"), "TKDC_TEST_LIES": str(self.lies),
+                **({"TKDC_TEST_LIES_OF_TWO": "1"} if self.servers == 2 else {})}
             self.restart(one)
         self.wait_well()
 

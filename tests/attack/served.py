@@ -56,7 +56,7 @@ class Served:
 # -- what must hold --------------------------------------------------------------------------
 
 
-def _failed_attempts(realm: AttackedRealm) -> dict[str, int]:
+def failed_attempts(realm: AttackedRealm) -> dict[str, int]:
     """What locks accounts, by user. A login sets it to 0."""
     failed = {}
     for user in USERS:
@@ -82,12 +82,12 @@ def _job_refused(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None
 
 def _no_result_said(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
     """And no right password is called wrong: that counts from two servers only."""
-    _no_result(realm, tap, seen, done)
+    no_result(realm, tap, seen, done)
     told = [error for error in seen.errors if WRONG in error]
     done.expect(not told, "a right password is called wrong")
 
 
-def _no_result(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+def no_result(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
     """All its answers were changed: the agent puts none together."""
     done.count("answers changed", tap.answers)
     done.count("results at the agent", seen.count("ok"))
@@ -205,7 +205,7 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
     for _ in range(BURSTS):
         realm.wait_well()
         before = [server["sessions"] for server in realm.status()]
-        failed = _failed_attempts(realm)
+        failed = failed_attempts(realm)
         log = realm.logs / "agent-kdc.log"
         logged, asked = log.stat().st_size, len(realm.operations("kdc"))
         seen, armed = Seen(), datetime.now(UTC)
@@ -221,8 +221,8 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
     seen.operations = [op for op in realm.operations("kdc")[asked:] if _began(op) >= armed]
     seen.agent = log.read_bytes()[logged:].decode(errors="replace")
     attack.judge(realm, tap, seen, done)
-    now = _failed_attempts(realm)
-    if attack.order == "answer-ok" and tap.lied_at is not None:
+    now = failed_attempts(realm)
+    if attack.order == "answer-ok" and tap.lied_at is not None and realm.servers == 3:
         # Two honest servers say that it was wrong, as it was.
         done.expect(now[ASKED] == failed[ASKED] + 1, "a wrong password is not counted")
         failed[ASKED] += 1

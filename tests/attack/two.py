@@ -6,13 +6,155 @@ of ours, by name, with controls in which a guard is taken out."""
 
 import shutil
 import subprocess
+import threading
+from dataclasses import dataclass
 
 from tests.attack.line import Line, Play
-from tests.attack.realm import AttackedRealm
+from tests.attack.realm import USERS, AttackedRealm, password
+from tests.attack.served import WRONG, Seen, Served, failed_attempts, no_result
+from tests.attack.served import play as play_served
 from tests.attack.stored import Stored
+from tests.attack.tap import Tap
+from tests.support.kerberos import Outcome
+from tests.support.process import RealmError, wait_until
 
 OK = "ended the session, and latched where no honest server comes to it"
 TRIED_S = 60
+
+TOLD_S, ENDS_S = 40.0, 5.0
+GUESSED = USERS[3]
+
+
+# -- one server is changed, on the whole realm ------------------------------------------------
+
+
+def _no_result_said(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """Both have to answer alike: there is no result, and no right password is called wrong."""
+    no_result(realm, tap, seen, done)
+    done.expect(not [error for error in seen.errors if WRONG in error],
+                "a right password is called wrong")
+    told = "one of them is faulty or changed" in seen.agent
+    done.expect(told, f"the agent does not say that they differ: {seen.agent}")
+
+
+def _nobody_let_in(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """One says that it opened what the other one found wrong."""
+    done.count("answers changed", tap.answers)
+    done.learned += [f"a login of {user} with a wrong password" for user in seen.let_in]
+    done.learned += ["the opening of a timestamp" for op in seen.operations
+                     if op["op"] == "open" and op["usage"] in (1, 54) and op["status"] == "ok"]
+    done.expect("one of them is faulty or changed" in seen.agent,
+                f"the agent does not say that they differ: {seen.agent}")
+    done.honest = "saw nothing of it"
+
+
+BOTH = (0, 1)
+ANSWERS = (
+    Served("answers: an octet of it changed", "answer-output", _no_result_said, BOTH, (1,)),
+    Served("answers: \"denied\" of what the other one did", "answer-denied", _no_result_said,
+           BOTH),
+    Served("answers: \"no such key\" of what the other one did", "answer-unknown",
+           _no_result_said, BOTH),
+    Served("answers: \"wrong key\" of what the other one opened", "answer-integrity",
+           _no_result_said, BOTH),
+    Served("answers: \"opened\" of a wrong password, with octets of its own", "answer-ok",
+           _nobody_let_in, BOTH),
+)
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """In a record of its streams (deviate/liar.h)."""
+
+    tried: str
+    then: str  # "", "break" or "die"
+    records: tuple[int, ...]  # counted from when it is told to
+    begins: bool = False  # a session; else users log in, and kadmin makes a principal
+
+
+STREAMED = (
+    Streamed("an octet of what it says changed while a session begins", "", (1, 4), True),
+    Streamed("an octet of what it says changed in logins and in a key's making", "",
+             (1, 3, 30)),
+    Streamed("gone instead, back with a new session", "break", (2, 30)),
+    Streamed("dead instead, as by kill -9, and started again", "die", (1, 4, 40)),
+)
+
+
+def sessions(realm: AttackedRealm) -> list[int]:
+    return [server.get("sessions", 0) for server in realm.status()]
+
+
+def play_streamed(realm: AttackedRealm, one: Streamed, record: int) -> Play:
+    done = Play()
+    realm.release()
+    realm.wait_well()
+    liar = realm.daemons[f"server{realm.liar}"]
+    asked, failed = len(realm.operations("kdc")), failed_attempts(realm)
+    order = f"stream-{record} {one.then}".strip()
+    name, before = realm.next_name(), sessions(realm)
+    made: list[Outcome] = []
+    kadmin = threading.Thread(target=lambda: made.append(realm.try_admin_tool(
+        "kadmin.local", "-q", f'addprinc -pw "{password(name)}" {name}', timeout_s=120)))
+    (realm.restart_armed if one.begins else realm.arm)(order)
+    with realm.logins_at_once() as logins:
+        logins.append(realm.login(GUESSED, "not " + password(GUESSED), "guess"))
+        kadmin.start()
+        try:
+            wait_until(lambda: realm.tap().lied_at is not None, TOLD_S, "its lie")
+            wait_until(lambda: realm.latched() or sessions(realm) != before, ENDS_S, "its end")
+        except RealmError:
+            done.expect(realm.tap().lied_at is not None,
+                        f"server {realm.liar} never told it: record {record}")
+        if logins[-1].succeeded():
+            done.learned.append("a login by another password")
+    done.count("results at the agent", sum(op["status"] == "ok"
+                                           for op in realm.operations("kdc")[asked:]))
+    if one.then == "die":
+        wait_until(lambda: not liar.running(), TOLD_S, "its death")
+        realm.start_server(realm.liar)
+    realm.arm("none")
+    latched = realm.latched()
+    done.expect(not one.then or not latched, f"who lost a connection is latched: {latched}")
+    ended = latched or sessions(realm) != before
+    done.honest = ("latched" if latched else "ended the session" if ended else
+                   "refused it, or it meant nothing")
+    done.status = "latched" if latched else "healthy after it"
+    if latched:
+        said = realm.wait_status(lambda servers: any(server.get("latched") for server in servers),
+                                 "the status of the latched")
+        done.expect(not all(server.get("session_up") for server in said), "a session is up")
+    realm.release()
+    kadmin.join()
+    realm.wait_well()
+    now = failed_attempts(realm)
+    done.expect(all(now[user] <= failed[user] for user in USERS if user != GUESSED),
+                f"right passwords count as failed attempts: {failed}, then {now}")
+    done.expect("tkdc is healthy" in realm.status_text(), "`tkdc status` is not healthy after it")
+    done.expect(realm.refuses_wrong_password(), "a wrong password was not refused")
+    if "created." in made[0].output:
+        done.expect(realm.client("made").kinit(name, password(name), timeout_s=60).ok,
+                    f"{name} was made and cannot log in")
+    return done
+
+
+def by_servers(realm: AttackedRealm, short: bool, say) -> list[Line]:
+    lines = {one: Line(one.tried) for one in (*ANSWERS, *STREAMED)}
+    for liar in (1,) if short else BOTH:
+        realm.change(liar)
+        for attack in ANSWERS:
+            if not short or liar in attack.short:
+                say(f"server {liar}: {attack.tried}")
+                lines[attack].plays.append(play_served(realm, attack))
+        for streamed in STREAMED:
+            for record in streamed.records[:1] if short else streamed.records:
+                say(f"server {liar}: {streamed.tried}, record {record}")
+                lines[streamed].plays.append(play_streamed(realm, streamed, record))
+    realm.change(None)
+    return [line for line in lines.values() if line.plays]
+
+
+# -- in one process each ----------------------------------------------------------------------
 
 ATTACKS = (
     Stored("an evaluator that flips one value Λ",
@@ -86,6 +228,48 @@ ATTACKS = (
     Stored("a server that guesses a restored key, by other keys than it has stored",
            {"pair_test": "PairCircuitBridge.AnEvaluatorThatGuessesWrongIsFoundBeforeItKnows"},
            "latched before it knew"),
+    Stored("what a server says of its pools when a session begins: numbers, blocks, ids, a refresh",
+           {"pair_job_test": "LyingPeer.*:"
+                             "PairRefreshPeerTest.KeysOfAPoolThatTheOtherOneHasNotAreSaid"},
+           "used no block twice, and named the keys that do not serve"),
+    Stored("a move's number behind which none would be left",
+           {"pair_job_test": "PairRefreshTest.AMovesNumberIsOneThatCanHaveBeenMade"}, "refused it"),
+    Stored("stores of before a refresh and of after it; and, as its CONTROL, of one side",
+           {"pair_job_test": "PairRefreshTest.StoresOfBeforeAndAfterAreNoKey"},
+           "kept nothing of before"),
+    Stored("a difference that was stolen before a refresh; and, as its CONTROL, without one",
+           {"pair_job_test": "PairRefreshTest.AStolenDeltaForgesNothing"}, "latched after it"),
+    Stored("a refresh that a leader or a follower keeps from its end, or ends each session of",
+           {"pair_job_test": "PairRefreshPeerTest.AServerThatRemovesNothingIsSaid:"
+                             "PairRefreshPeerTest.ALeaderThatDoesNothingIsSaid:"
+                             "PairRefreshTest.WhatEndsEachSessionIsLeftOut"},
+           "served on, and said so"),
+    Stored("a job that no agent sent, and an evaluator that drops what it has heard",
+           {"pair_job_test": "PairServersDiffer.AJobThatOnlyOneHas:"
+                             "PairServersDiffer.AnEvaluatorThatDropsWhatItHas"},
+           "said nothing of it, and counted what may be known"),
+    Stored("octets of jobs that either changes, and links that break amid them",
+           {"pair_job_test": "PairServersDiffer.OctetsThatEitherSends:"
+                             "PairServersDiffer.ALinkThatBreaksInTheMiddle"}, OK),
+    Stored("made-up tickets and challenges of lengths that nobody has sealed",
+           {"pair_job_test": "PairProvedTest.MadeUpTicketsOfNewLengthsAreRefusedAndOthersServed:"
+                             "PairFastProved.ChallengesOfLengthsThatNobodySealedAreLimited"},
+           "refused them above a bound, served others"),
+    Stored("shares of another key, version or usage, handed over when the realm leaves",
+           {"pair_job_test": "KeysOfTwoLeave.NotWithWhatOneServerHasChanged",
+            "export_test": "PairParcels.*"}, "wrote nothing, and named the key"),
+    Stored("a server of another version, mode, realm, certificate or number of servers",
+           {"session_test": "PairMesh.DisagreementsNameBothValues:"
+                            "PairMesh.APeerOfThreeServersIsToldApart:"
+                            "PairMesh.AnotherCertificateIsRefusedOnBothSides"}, "began no session"),
+    Stored("lookup tables: each message changed, a bit flipped, another way than was said",
+           {"pair_tables_test": "PairTablesDiffer.*:PairTablesJobs.*",
+            "lut_test": "LutAes.EveryOnlineMessageChangedEndsWhateverTheInputs:"
+                        "LutHeldAes.EveryMessageChangedEndsItWhateverTheInput:"
+                        "LutBitsOut.APartyThatFlipsABitEndsIt:"
+                        "LutProducts.EveryMessageChangedIsFoundOrWithoutEffect"}, OK),
+    Stored("CONTROL: a bit that leaves a table, where openings are not checked",
+           {"lut_unchecked_test": "LutControl.*"}, "saw nothing", "a chosen bit of an output"),
     Stored("an agent that tells the two different things, or names one key to each",
            {"pair_job_test": "PairServersDiffer.AJobOfWhichTheyAreToldDifferentThings:"
                              "PairFastDiffers.AJobOfWhichTheyAreToldDifferentThings",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast a stock realm moves onto tkdc and back, and what logins notice of it.
 
-    python3 -m tests.bench.migration build/release/bin --principals 1000
+    python3 -m tests.bench.migration build/release/bin --principals 1000 [--servers 2]
 
 A stock realm with that many users (two keys each) is put behind tkdc and imported, on
 loopback of this machine; with --logins one client logs in all the while, as users from both
@@ -19,14 +19,13 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 from tests.integration.conftest import new_realm, remove
 from tests.integration.test_import import dump, is_handle, keys_and_rest
 from tests.support.export import Approvers, restore, tkdc_export
 from tests.support.realm import Realm
-
-SERVERS = ("server0", "server1", "server2")
 
 
 def cpu_seconds(pid: int) -> float:
@@ -82,7 +81,8 @@ def import_all(realm: Realm, parallel: int) -> tuple[float, float]:
 
 
 def measure(realm: Realm, principals: int, parallel: int, with_logins: bool) -> dict:
-    names = [*SERVERS, "agent-admin", "krb5kdc"]
+    servers = [f"server{party}" for party in range(realm.servers)]
+    names = [*servers, "agent-admin", "krb5kdc"]
     before = {name: cpu_seconds(realm.daemons[name].pid) for name in names}
     logins = Logins(realm, principals)
     if with_logins:
@@ -90,9 +90,11 @@ def measure(realm: Realm, principals: int, parallel: int, with_logins: bool) -> 
     wall, cpu = import_all(realm, parallel)
     used = {name: cpu_seconds(realm.daemons[name].pid) - before[name] for name in names}
     keys = 2 * principals
-    out = {"principals": principals, "parallel": parallel, "wall_s": round(wall, 1),
+    out = {"servers": realm.servers, "principals": principals, "parallel": parallel,
+           "wall_s": round(wall, 1),
            "keys_per_s": round(keys / wall),
-           "server_cpu_ms_per_key": round(1000 * sum(used[s] for s in SERVERS) / 3 / keys, 2),
+           "server_cpu_ms_per_key": round(
+               1000 * sum(used[s] for s in servers) / realm.servers / keys, 2),
            "agent_cpu_ms_per_key": round(1000 * used["agent-admin"] / keys, 2)}
     if with_logins:
         out["logins"] = logins.figures()
@@ -138,7 +140,7 @@ def export_all(realm: Realm, approvers: Approvers) -> dict:
     approvals = [approvers.approve(party, request) for party in (0, 1)]
     out = {"request_s": request_s, "request_bytes": request.stat().st_size}
     times, shares = [], []
-    for party in range(3):
+    for party in range(realm.servers):
         hand_over_s, path = timed(approvers.shares, party, request, approvals)
         times.append(hand_over_s)
         shares.append(path)
@@ -185,12 +187,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("binaries", type=Path)
     parser.add_argument("--principals", type=int, default=1000)
+    parser.add_argument("--servers", type=int, choices=(2, 3), default=3)
     parser.add_argument("--parallel", type=int, default=32)
     parser.add_argument("--logins", action="store_true")
     parser.add_argument("--back", action="store_true")
     options = parser.parse_args()
     os.environ["TKDC_BIN"] = str(options.binaries.resolve())
-    realm = new_realm(stock=True)
+    realm = new_realm(stock=True, kind=partial(Realm, servers=options.servers))
     with realm:
         populate(realm, options.principals)
         before = keys_of(realm, "before")

@@ -63,6 +63,8 @@ void Wires::send(Wire& wire, int from_end, SecretVector octets) {
   }
   if (!wire.up(1 - from_end) || !wire.up(from_end)) return;
   if (wire.forgotten) return cut(wire);
+  // What follows a loss in a stream never arrives. Packets of lanes are numbered.
+  if (wire.bulk && wire.cut[0] != kNever && wire.cut[1] != kNever) return;
   ++world().packets;
   lie(wire, from_end, octets);
   std::deque<Packet>& queue = wire.to[1 - from_end];

@@ -77,7 +77,7 @@ Result<void> PairLane::follow() {
         return at_work_.session.end(
             "it has not been heard of in " + std::to_string(10 * kAliveEvery.count() / 1000) + " s",
             pair::EndedBy::kLink);
-      queue_.wait(kAliveEvery);
+      if (!upkeep_.read_on()) queue_.wait(kAliveEvery);
       continue;
     }
     auto heard = hear_order(at_work_.session.channel());
@@ -138,6 +138,9 @@ Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairS
     return {};
   }
   if (verdict != kAdmit) {
+    // Staged here alone, as where the other server was started again: nobody could bind it.
+    const bool alone = own.verdict == kAdmit && peers.verdict == TKDC_STATUS_UNKNOWN_KEY;
+    if (alone && job.job->request.op == TKDC_OP_DESTROY) forget_staged(job);
     answers_.refuse(*job.job, static_cast<tkdc_status>(verdict));
     return {};
   }
@@ -339,6 +342,7 @@ Result<void> PairLane::prepare(const std::string& circuit) {
 
 Result<void> PairLane::obey(const PairOrder& order) {
   upkeep_.look_at_leader();
+  (void)upkeep_.read_on();
   switch (order.kind) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);

@@ -5,53 +5,8 @@
 #include <cstring>
 
 #include "base/hex.h"
-#include "service/store/dropped_table.h"
 
 namespace tkdc {
-namespace {
-
-// A store of two servers has such keys where a list of the other one's had them (store_list.h).
-Result<void> add_dropped(Store& store, std::map<PoolId, std::uint64_t>& named) {
-  DroppedTable* dropped = store.dropped();
-  if (dropped == nullptr || dropped->dropped_count() == 0) return {};
-  std::vector<DroppedKey> keys{DroppedKey{}};  // the first of all
-  while (!keys.empty()) {
-    for (const DroppedKey& key : keys) {
-      auto record = dropped->dropped_record(key.id);
-      if (!record) return record.error();
-      if (!*record || (*record)->sharing != kPairSharing) continue;
-      auto pool = pool_of(**record);
-      if (!pool) return pool.error();
-      ++named[id_of(*pool)];
-    }
-    auto next = dropped->dropped_behind(keys.back().id, 4096);
-    if (!next) return next.error();
-    keys = std::move(*next);
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store) {
-  std::map<PoolId, std::uint64_t> out;
-  std::vector<KeyId> ids{KeyId{}};  // the first of all
-  while (!ids.empty()) {
-    for (const KeyId& id : ids) {
-      auto record = store.get(id);
-      if (!record) return record.error();
-      if (!*record || (*record)->sharing != kPairSharing) continue;
-      auto pool = pool_of(**record);
-      if (!pool) return pool.error();
-      ++out[id_of(*pool)];
-    }
-    auto next = store.ids_behind(ids.back(), 4096);
-    if (!next) return next.error();
-    ids = std::move(*next);
-  }
-  if (auto dropped = add_dropped(store, out); !dropped) return dropped.error();
-  return out;
-}
 
 // What is staged of an old pool cannot be bound any more, and would keep it.
 void PairRefresh::drop_staged() {
@@ -88,13 +43,13 @@ void PairRefresh::failed(const std::string& why) {
   if (under_way()) shared_.upkeep.ended(why);
 }
 
-PairRefresh::Left PairRefresh::left(std::uint32_t next_move, std::uint32_t& number) {
+PairRefresh::Left PairRefresh::left(const PairCensus& census, std::uint32_t next_move,
+                                    std::uint32_t& number) {
   number = 0;
   left_ = 0;
-  if (!under_way()) return Left::kPools;  // whoever asks: the store is not read for it
-  auto named = named_pools(shared_.store);
-  if (!named) return Left::kUnknown;
-  for (const auto& [id, keys] : *named) {
+  if (!under_way() || !census.is_done()) return Left::kPools;
+  if (census.found() == nullptr) return Left::kUnknown;
+  for (const auto& [id, keys] : *census.found()) {
     const pair::Label pool{id.second, id.first};
     if (at_work_.pools.is_old(pool) || at_work_.pools.find(pool) == nullptr) left_ += keys;
   }

@@ -13,19 +13,12 @@
 // Each goes by its own store alone. One thread: the lane's. Error: the session's.
 #pragma once
 
-#include <set>
-
 #include "service/job/lane_shared.h"
+#include "service/pair/pair_census.h"
 #include "service/pair/pair_session.h"
 #include "service/pair/pair_talk.h"
 
 namespace tkdc {
-
-using PoolId = std::pair<std::uint64_t, std::uint64_t>;
-inline PoolId id_of(const pair::Label& pool) { return {pool.high, pool.low}; }
-
-// Which pools committed records name, also those of keys that were dropped, and of each how many.
-Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store);
 
 class PairRefresh {
  public:
@@ -44,8 +37,9 @@ class PairRefresh {
   void failed(const std::string& why);
 
   // ---- of its end
-  // Where nothing is left `number` is that of the next move here; else 0.
-  Left left(std::uint32_t next_move, std::uint32_t& number);
+  // Where nothing is left `number` is that of the next move here; else 0. A census that is not done
+  // yet may have found nothing: then it is as with old pools.
+  Left left(const PairCensus& census, std::uint32_t next_move, std::uint32_t& number);
   // What both have said.
   static Outcome concluded(Left own, Left peers);
   std::string why_not(Left own, Left peers) const;

@@ -18,6 +18,7 @@ using pair::kLabelBytes;
 constexpr std::size_t kSweptRecords = 256;
 constexpr std::size_t kMostMovedBlocks = pair::kMostReserved - 1;
 constexpr std::size_t kMovedPart = 8;  // of a small pool, no more than that part at once
+constexpr unsigned kMostRefusals = 12;
 
 std::vector<const KeyRecord*> pointers(const std::vector<std::shared_ptr<const KeyRecord>>& of) {
   std::vector<const KeyRecord*> out;
@@ -52,7 +53,7 @@ std::size_t blocks_in(const KeyRecord& record) {
 }
 
 PairUpkeep::PairUpkeep(const LaneShared& shared, const PairAtWork& at_work)
-    : shared_(shared), at_work_(at_work), refresh_(shared_, at_work),
+    : shared_(shared), at_work_(at_work), refresh_(shared_, at_work), census_(shared_.store),
       asked_before_(at_work.asked.latest_last()) {}
 
 void PairUpkeep::tell(const std::string& why) const {
@@ -148,7 +149,7 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   std::vector<KeyRecord> anew;
   std::size_t block = 0;
   for (const RecordPtr& record : records) anew.push_back(moved_record(*record, *stored, block));
-  named_here_.reset();
+  census_.forget();
   auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew),
                              at_work_.pools.is_old(pool) ? refreshes_ : moves_);
   end_attempt(moved && *moved);
@@ -203,62 +204,13 @@ Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>&
                      EndedBy::kState);
 }
 
-// Nothing is of it, here: neither committed, nor half made, nor staged.
-bool PairUpkeep::may_be_erased(const pair::Label& pool) {
-  shared_.staged.expire({});
-  std::array<std::uint8_t, 16> id{};
-  std::memcpy(id.data(), &pool, sizeof pool);
-  if (pool == at_work_.blocks.pool().id || shared_.staged.has_of_pool(id)) return false;
-  auto half_made = shared_.store.prepared();
-  if (!half_made || !half_made->empty()) return false;
-  if (named_here_ && named_here_->contains(id_of(pool))) named_here_.reset();
-  if (!named_here_) {
-    auto named = named_pools(shared_.store);
-    if (!named) return false;
-    named_here_ = std::move(*named);
-  }
-  return !named_here_->contains(id_of(pool));
-}
-
-Result<void> PairUpkeep::erase(const pair::Label& pool) {
-  const bool old = at_work_.pools.is_old(pool);
-  at_work_.blocks.forget(pool);
-  const Result<void> erased = at_work_.pools.erase(pool);
-  auto both = both_say(at_work_.session.channel(), erased.ok());
-  if (!both) return lost(both.error());
-  if (*both) {
-    went_on();
-    return {};
-  }
-  not_erased(erased ? "the other server could not remove a pool: its journal says why"
-                    : "a pool that nothing is of could not be removed: " + erased.error().message,
-             old);
-  return {};
-}
-
-// The next session tries again (begin()).
-void PairUpkeep::not_erased(const std::string& why, bool old) {
-  tell(why);
-  if (!old) return;
-  refreshes_ = false;
-  refresh_.failed(why);
-}
-
 void PairUpkeep::begin() {
   refresh_.begin();
   look_back();
-  const std::vector<pair::Label> orphans = at_work_.pools.orphans();
-  for (const pair::Label& pool : orphans) {
-    if (!may_be_erased(pool)) {
-      tell_of_orphan(pool);
-      continue;
-    }
-    const bool old = at_work_.pools.is_old(pool);
-    auto erased = at_work_.pools.erase(pool);
-    if (erased) continue;
-    ends_refresh_ = ends_refresh_ || old;  // which tells the other one
-    not_erased("a pool that nothing is of could not be removed: " + erased.error().message, old);
-  }
+  orphans_ = at_work_.pools.orphans();
+  if (orphans_.empty()) return;
+  read_some();
+  look_at_orphans();
 }
 
 // ---- the other one
@@ -266,7 +218,7 @@ void PairUpkeep::begin() {
 Result<void> PairUpkeep::obey(const PairOrder& order) {
   ot::Channel& channel = at_work_.session.channel();
   if (order.kind == PairOrder::Kind::kErase) {
-    const bool here = is_retired(at_work_.pools, order.pool) && may_be_erased(order.pool);
+    const bool here = is_retired(at_work_.pools, order.pool) && has_gone(order.pool);
     const std::uint8_t word = here ? 1 : 0;
     if (auto said = channel.write({&word, 1}); !said) return lost(said.error());
     return here ? erase(order.pool) : Result<void>();
@@ -307,7 +259,13 @@ Result<bool> PairUpkeep::step() {
   if (bridges_ && !is_due()) return bridge_page();
   if (!to_move_.empty()) return move_page();
   if (sweeps_from_) return sweep_page();
-  if (!to_erase_.empty() || ends_refresh_) {
+  if (!to_erase_.empty() || ends_refresh_ || !orphans_.empty()) {
+    if (!census_.is_done()) {
+      census_.step();
+      return true;
+    }
+    look_at_orphans();
+    if (to_erase_.empty() && !ends_refresh_) return true;
     auto done = to_erase_.empty() ? end_refresh() : erase_next();
     if (!done) return done.error();
     return true;
@@ -373,13 +331,15 @@ void PairUpkeep::begin_sweep() {
     return !(one.id == at_work_.blocks.pool().id) && is_retired(at_work_.pools, one.id);
   });
   std::set<PoolId> poor = poor_now();
-  const bool again = is_refreshing() && SteadyClock::now() >= sweeps_again_;
+  const bool wanted = is_refreshing() || (refused_ && refusals_ < kMostRefusals);
+  const bool again = wanted && SteadyClock::now() >= sweeps_again_;
   const bool due = !swept_once_ || again || !std::ranges::includes(swept_, poor);
   if (!(retired || is_refreshing()) || !due || !moves_) return;
   poor_ = poor;
   swept_ = std::move(poor);
   swept_once_ = true;
   named_.clear();
+  if (std::exchange(refused_, false)) ++refusals_;
   sweeps_from_ = KeyId{};
 }
 
@@ -435,6 +395,7 @@ Result<bool> PairUpkeep::move_page() {
 
 // Those of which nothing is any more go, at both, one in a step.
 void PairUpkeep::end_sweep() {
+  census_.forget();
   for (const PairPools::Count& one : at_work_.pools.counts())
     if (!named_.contains(id_of(one.id)) && is_retired(at_work_.pools, one.id))
       to_erase_.push_back(one.id);
@@ -443,21 +404,6 @@ void PairUpkeep::end_sweep() {
   for (const auto& [id, ids] : to_move_)
     if (at_work_.pools.is_old({id.second, id.first})) left += ids.size();
   if (ends_refresh_) refresh_.are_left(left);
-}
-
-Result<void> PairUpkeep::erase_next() {
-  PairOrder order;
-  order.kind = PairOrder::Kind::kErase;
-  order.pool = to_erase_.back();
-  to_erase_.pop_back();
-  if (!may_be_erased(order.pool)) return {};
-  ot::Channel& channel = at_work_.session.channel();
-  std::uint8_t there = 0;
-  auto done = say(channel, order);
-  if (done) done = channel.read({&there, 1});
-  if (!done) return lost(done.error());
-  if (there > 1) return at_work_.session.end("it says neither yes nor no");
-  return there == 0 ? Result<void>() : erase(order.pool);
 }
 
 }  // namespace tkdc

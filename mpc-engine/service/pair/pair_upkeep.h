@@ -9,8 +9,10 @@
 //            stored under new blocks, prepared by both stores as the next version, and committed.
 //            Answer: the number of this store's next move 4, then as above
 //   erase    a pool that is retired and that no record names. Answer: 1: here too; then both
-//            erase it, and vote
+//            erase it, and vote. 0: not here, or not yet: it is asked again later
 //   end      of a refresh (pair_refresh.h)
+//
+// What records name each reads by itself, a page at a time, before it says so (pair_census.h).
 //
 // Used by the lane's thread. Error: the session's.
 #pragma once
@@ -19,6 +21,7 @@
 #include <set>
 
 #include "service/job/lane_shared.h"
+#include "service/pair/pair_census.h"
 #include "service/pair/pair_refresh.h"
 #include "service/pair/pair_session.h"
 #include "service/pair/pair_talk.h"
@@ -33,10 +36,9 @@ class PairUpkeep {
   PairUpkeep(const LaneShared& shared, const PairAtWork& at_work);
 
   // At both, before the first order: pools that the other one has no more go, if nothing is of
-  // them.
+  // them. Of a large store this is known later.
   void begin();
-  // At the leader, while it is idle: one step, some 0.1 s at most, but that a refresh's end reads
-  // the whole store. Whether there was one to do.
+  // At the leader, while it is idle: one step, some 0.1 s at most. Whether there was one to do.
   Result<bool> step();
   // Whether keys have to move before their pool is used up, or for a refresh: a step between jobs,
   // too.
@@ -44,6 +46,8 @@ class PairUpkeep {
   Result<void> obey(const PairOrder& order);
   // At the other one, while it hears that the leader is there: whether that goes on with a refresh.
   void look_at_leader();
+  // At the other one, between orders: a page of what it reads of its store. Whether there was one.
+  bool read_on();
 
  private:
   using RecordPtr = std::shared_ptr<const KeyRecord>;
@@ -66,7 +70,10 @@ class PairUpkeep {
   bool is_alone(const KeyId& id) const { return at_work_.attempt.one_by_one.contains(id); }
   std::set<PoolId> poor_now() const;
   Result<bool> move_page();
+  void read_some();
+  void look_at_orphans();
   bool may_be_erased(const pair::Label& pool);
+  bool has_gone(const pair::Label& pool);
   Result<void> erase_next();
   Result<void> end_refresh();
   Result<void> answer_end(const PairOrder& order);
@@ -96,8 +103,8 @@ class PairUpkeep {
   const LaneShared shared_;
   const PairAtWork& at_work_;
   PairRefresh refresh_;
-  // Pools that records name: some may not be named any more, and none is missing but the session's.
-  std::optional<std::map<PoolId, std::uint64_t>> named_here_;
+  PairCensus census_;
+  std::vector<pair::Label> orphans_;  // to be looked at when it is done
   // At the leader.
   std::vector<KeyId> asked_before_;  // to be bridged first
   KeyId bridged_to_{};
@@ -114,8 +121,10 @@ class PairUpkeep {
   std::set<PoolId> swept_;  // poor ones of the last
   bool swept_once_ = false;
   std::vector<pair::Label> to_erase_;
+  unsigned refusals_ = 0;                   // sweeps of which the other one has not erased a pool
+  bool refused_ = false;                    // in the last
   bool ends_refresh_ = false;               // next, when the pools have gone
-  SteadyClock::time_point sweeps_again_{};  // for a refresh
+  SteadyClock::time_point sweeps_again_{};  // for a refresh, or what was refused
   unsigned waits_ = 0;                      // how often it could not end, for the other one's word
   SteadyClock::time_point waited_{};        // when that was counted last
   SteadyClock::time_point went_on_at_ = SteadyClock::now();  // at the other one, for a refresh

@@ -125,15 +125,6 @@ void PairUpkeep::go_without() {
   refresh_.failed(why);
 }
 
-// No crash leaves keys of a pool that one alone has.
-void PairUpkeep::tell_of_orphan(const pair::Label& pool) const {
-  if (!named_here_ || !named_here_->contains(id_of(pool))) return;
-  tell(std::to_string(named_here_->at(id_of(pool))) +
-       " keys do not serve: they are of a pool that the other server says it has not. Restart one "
-       "server first. If it says so again, the two stores are not of one history, or the other "
-       "server was changed: find out which before backups of one time are put back at both");
-}
-
 // Orders alone are no progress: keys that moved, pools that went and ends are. Of ends settle_end()
 // has a count of its own.
 void PairUpkeep::went_on() { went_on_at_ = SteadyClock::now(); }
@@ -156,7 +147,7 @@ Result<void> PairUpkeep::end_refresh() {
   PairOrder order;
   order.kind = PairOrder::Kind::kEnd;
   const PairRefresh::Left own =
-      refreshes_ ? refresh_.left(next_move(), order.number) : PairRefresh::Left::kUnknown;
+      refreshes_ ? refresh_.left(census_, next_move(), order.number) : PairRefresh::Left::kUnknown;
   order.left = static_cast<std::uint8_t>(own);
   ot::Channel& channel = at_work_.session.channel();
   Bytes in(5);
@@ -175,9 +166,11 @@ Result<void> PairUpkeep::answer_end(const PairOrder& order) {
   if (order.left > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
     return at_work_.session.end("it says of a refresh what cannot be");
   went_on();
+  if (refreshes_ && refresh_.under_way()) read_some();
   std::uint32_t number = 0;
   const PairRefresh::Left own =
-      refreshes_ ? refresh_.left(next_move(), number) : PairRefresh::Left::kUnknown;
+      refreshes_ ? refresh_.left(census_, next_move(), number) : PairRefresh::Left::kUnknown;
+  if (census_.is_done()) census_.forget();  // the next word is of then
   Bytes out;
   Writer writer(out);
   writer.u32(number);

@@ -167,7 +167,10 @@ bool confirmed(const RevokeOptions& options) {
 Result<void> revoke(const RevokeOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
-  if (auto three = only_of_three(*config, "no ticket there says when it was sealed"); !three)
+  if (auto three = only_of_three(*config,
+                                 "no ticket there says when it was sealed; `tkdc rotate krbtgt "
+                                 "--now --purge` on the KDC's host ends all tickets of before");
+      !three)
     return three;
   auto request = request_of(options);
   if (!request) return request.error();

@@ -82,6 +82,7 @@ void Liar::begin(const std::string& order) {
   compares_at_.reset();
   silent_ = forgets_ = told_of_held_ = false;
   layers_sent_ = layers_changed_ = openings_ = votes_ = 0;
+  records_ = 0;
   run_opened_ = run_ticks_ = 0;
   masked_at_.reset();
   if (is("none")) return lie_.clear();
@@ -311,8 +312,9 @@ void Liar::lie_in_masked(std::uint32_t tick, std::size_t opened, SecretVector& p
 
 bool Liar::answers(JobReply& reply) {
   look_for_orders();
-  // Without a round there was no operation: it tells of itself.
-  if (!lie_.starts_with("answer-") || reply.cost.rounds == 0) return false;
+  // Without a message there was no operation: it tells of itself.
+  const bool computed = reply.cost.rounds > 0 || reply.cost.message_bytes > 0;
+  if (!lie_.starts_with("answer-") || !computed) return false;
   const bool good = reply.status == TKDC_STATUS_OK;
   const bool has_output = good && !reply.output.empty();
   if (is("answer-output") && has_output) {
@@ -339,6 +341,19 @@ bool Liar::answers(JobReply& reply) {
 }
 
 // ---- packets
+
+// Shorter ones say how much may be sent, or that it is there.
+Liar::Fate Liar::says_of_two(MutableByteSpan record) {
+  constexpr std::size_t kLeast = 40;
+  look_for_orders();
+  if (!lie_.starts_with("stream-") || lied_at_ || record.size() < kLeast) return Fate::kSend;
+  if (lie_ != "stream-" + std::to_string(++records_)) return Fate::kSend;
+  lied(records_);
+  if (dies_) (void)::raise(SIGKILL);
+  if (goes_on_) return Fate::kCut;
+  record.back() ^= 1;
+  return Fate::kSend;
+}
 
 // Nothing false is told: whether it goes instead of saying this.
 bool Liar::is_to_go(const LanePacket& packet, const std::optional<LaneControl>& said) {

@@ -25,6 +25,14 @@
 // it closes its connections when the tick's packet has gone to the previous neighbour and not to
 // the next.
 //
+// Of two servers, whose streams have no ticks and no lanes:
+//
+//   stream-K [break | die]   in the K-th record of at least 40 octets that it writes from then on
+//                            the last octet is another one. `break`: it closes the connection
+//                            instead; `die`: its process ends there
+//
+// and the names of answers. The tap has `lie K` alone.
+//
 // The program around it is the installed one (lie.cc), and computes on as an honest server. Used
 // by attacks alone, under lie.cc's mutex.
 #pragma once
@@ -62,6 +70,8 @@ class Liar {
   Fate says(Peer& peer, SecretVector& packet, SecretVector* held);
   // False: the program is not to see it.
   bool hears(Peer& peer, SecretVector& packet);
+  // Of two servers: a record that it is about to write. It is sent, or the connection is cut.
+  Fate says_of_two(MutableByteSpan record);
   // What it answers an agent. True: it was changed. It lies in every answer until it is told not
   // to.
   bool answers(JobReply& reply);
@@ -106,6 +116,7 @@ class Liar {
   bool silent_ = false, forgets_ = false, goes_on_ = false, told_of_held_ = false;
   int party_ = 0, lane_ = 0;
   int openings_ = 0, votes_ = 0;
+  std::uint32_t records_ = 0;  // of two servers
   // Ticks one after the other in which it opened so many octets.
   std::size_t run_opened_ = 0, run_ticks_ = 0;
   std::uint32_t run_last_ = 0;

@@ -5,6 +5,9 @@
 // agents. Records are encrypted behind it, so that no link finds them broken: only the protocols
 // can. Not armed, it passes everything on.
 //
+// With TKDC_TEST_LIES_OF_TWO the server is one of two: their streams pass as they are, but for the
+// record that a Liar changes.
+//
 // TKDC_TEST_LIES names the folder of liar.h. Never installed; called by all of a server's threads.
 #include <dlfcn.h>
 #include <openssl/err.h>
@@ -60,6 +63,21 @@ SecretVector framed(ByteSpan packet) {
   SecretVector out;
   SecretWriter(out).bytes(packet);
   return out;
+}
+
+bool of_two() {
+  static const bool is = std::getenv("TKDC_TEST_LIES_OF_TWO") != nullptr;
+  return is;
+}
+
+int write_of_two(SSL* ssl, ByteSpan record, std::size_t* written) {
+  static const auto next = next_of<Write>("SSL_write_ex");
+  SecretVector said(record.begin(), record.end());
+  {
+    const std::lock_guard lock(mutex);
+    if (liar().says_of_two(said) == Liar::Fate::kCut) return 0;
+  }
+  return next(ssl, said.data(), said.size(), written);
 }
 
 int send_packet(SSL* ssl, ByteSpan packet) {
@@ -150,6 +168,7 @@ void linger(SSL* ssl) {
 }  // namespace
 
 extern "C" int SSL_write_ex(SSL* ssl, const void* data, std::size_t bytes, std::size_t* written) {
+  if (of_two()) return write_of_two(ssl, {static_cast<const std::uint8_t*>(data), bytes}, written);
   const std::lock_guard lock(mutex);
   Connection& connection = connections[ssl];
   const auto* from = static_cast<const std::uint8_t*>(data);
@@ -172,6 +191,7 @@ extern "C" int SSL_write_ex(SSL* ssl, const void* data, std::size_t bytes, std::
 
 extern "C" int SSL_read_ex(SSL* ssl, void* out, std::size_t room, std::size_t* got) {
   static const auto next = next_of<Read>("SSL_read_ex");
+  if (of_two()) return next(ssl, out, room, got);
   const std::lock_guard lock(mutex);
   Connection& connection = connections[ssl];
   let_go(connection.peer.lane);

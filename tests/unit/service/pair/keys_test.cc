@@ -104,6 +104,23 @@ TEST(PairKeysOfServers, AStagedKeyIsGoneWhereItsJobEndedTheSession) {
   EXPECT_FALSE(two.service(0).deviation() || two.service(1).deviation());
 }
 
+// A key that one server alone has staged, as where the other one was started again, goes when an
+// agent asks for it; a bound one does not.
+TEST(PairKeysOfServers, WhatOneAloneHasStagedIsRemoved) {
+  TwoServices two(512, not_ahead);
+  const TwoServices::Edit unlike = [](std::size_t p, JobRequest& job) {
+    job.key.id[0] ^= static_cast<std::uint8_t>(p);
+  };
+  const KeyRef bound = two.make_key("alice@R", kEnctype, random_octets(16));
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_DESTROY, bound), unlike).both(), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_DESTROY, bound)).both(), TKDC_STATUS_OK) << "the control";
+  const KeyRef staged = two.stage(kEnctype, {});
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_DESTROY, staged), unlike).both(), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_DESTROY, staged)).both(), TKDC_STATUS_INCONSISTENT)
+      << "server 1 has it still";
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_DESTROY, staged)).both(), TKDC_STATUS_UNKNOWN_KEY);
+}
+
 // What was dealt for another session is dead; an agent that deals again is served, with a key that
 // was made in an earlier session, and after a restart of both.
 TEST(PairKeysOfServers, OutliveSessions) {

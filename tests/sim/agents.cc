@@ -171,7 +171,7 @@ Agent::Agent(Host& host) : host_(host) {
   config_.security = world().plan.security;
   config_.name = host.name;
   config_.servers.resize(static_cast<std::size_t>(world().servers()));
-  config_.role = host.number == kAdmin ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
+  config_.role = is_admin() ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
 }
 
 void Agent::start() {
@@ -210,7 +210,7 @@ void Agent::run() {
     while (!questions_.empty()) {
       const Question question = std::move(questions_.front());
       questions_.pop_front();
-      const bool kdc_only = host_.number == kKdc;
+      const bool kdc_only = !is_admin();
       agent::Parsed parsed =
           agent::is_list(question.op)
               ? agent::parse_list(question.op, question.body, config_, kdc_only)

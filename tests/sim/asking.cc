@@ -5,6 +5,11 @@
 
 namespace tkdc::sim {
 
+Agent& kdc() {
+  const auto& all = realm().kdcs;
+  return *(all.size() == 1 ? all[0] : all[world().random.below(all.size())]);
+}
+
 const KnownKey& known_of(const Key& key) {
   return known_keys(world().plan.keys)[static_cast<std::size_t>(key.known)];
 }

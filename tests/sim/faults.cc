@@ -21,6 +21,13 @@ ServerHost& server(std::int64_t party) {
   return *realm().servers[static_cast<std::size_t>(party % world().servers())];
 }
 
+// Where there is one KDC, its own stands for the second one's.
+Agent& agent_on(std::int64_t host) {
+  for (Agent* agent : realm().agents())
+    if (agent->host().number == host) return *agent;
+  return *realm().kdcs.front();
+}
+
 // What is undone later, by virtual time.
 void later(std::int64_t ms, std::function<void()> what) {
   world().fibers.start(world().nature, [ms, what = std::move(what)] {
@@ -213,6 +220,9 @@ bool on_network(const Fault& fault) {
   const int a = static_cast<int>(fault.a), b = static_cast<int>(fault.b);
   if (fault.kind == "cut") {
     if (wires().cut_one()) world().injected("connection broken");
+  } else if (fault.kind == "cut agent") {
+    if (wires().cut_one_of(agent_on(fault.a).host().number))
+      world().injected("agent's connection broken");
   } else if (fault.kind == "one way") {
     wires().block(a, b);
     world().injected("one-way partition");
@@ -255,10 +265,10 @@ bool on_host(const Fault& fault) {
     disk_of(host).commits_before = static_cast<int>(fault.b);
     disk_of(host).commits_failing = static_cast<int>(fault.c);
   } else if (fault.kind == "agent") {
-    Agent& agent = fault.a == kAdmin ? *realm().admin : *realm().kdc;
+    Agent& agent = agent_on(fault.a);
     agent.crash();
     world().injected("agent crash");
-    world().wait(kNever, [&] { return host.fibers == 0; });
+    world().wait(kNever, [&] { return agent.host().fibers == 0; });
     world().sleep(fault.c * kMs);
     agent.start();
   } else {
@@ -405,7 +415,7 @@ void make_calm() {
     }
     if (!one->latched().empty()) release(*one);
   }
-  for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
+  for (Agent* agent : realm().agents())
     if (!agent->running()) agent->start();
   finish_repair();
   if (!world().failed()) last_blow();

@@ -46,6 +46,7 @@ ServerConfig config_for(int party) {
   config.security = plan.security == "malicious" ? Security::kMalicious : Security::kSemiHonest;
   config.control_listen = "sim";
   config.agents = {{"kdc", AgentRole::kKdc, z85_key(0)}, {"admin", AgentRole::kAdmin, z85_key(1)}};
+  if (plan.kdcs == 2) config.agents.push_back({"second kdc", AgentRole::kKdc, z85_key(2)});
   config.data_listen = "sim:" + std::to_string(party);
   config.parties = world().servers();
   config.lanes = plan.lanes;

@@ -26,8 +26,8 @@ struct Kind {
 
 std::int64_t none(Random&) { return 0; }
 std::int64_t party(Random& r) { return r.between(0, 2); }
-std::int64_t any_host(Random& r) { return r.between(0, 4); }
-std::int64_t an_agent(Random& r) { return r.percent(50) ? 3 : 4; }
+std::int64_t any_host(Random& r) { return r.between(0, 5); }
+std::int64_t an_agent(Random& r) { return r.between(3, 5); }
 std::int64_t direction(Random& r) { return r.between(0, 2); }
 std::int64_t a_moment(Random& r) {
   return r.percent(60) ? r.between(1, 3'000) : r.between(3'000, 25'000);
@@ -60,7 +60,7 @@ constexpr Kind kKinds[] = {
     {"one way", 4, any_host, party, a_moment},
     {"partition", 4, any_host, party, a_moment},
     {"isolate", 3, any_host, direction, a_moment},
-    {"hang", 4, party, none, a_moment},
+    {"hang", 4, any_host, none, a_moment},
     {"slow threads", 6, party, some_lateness, a_moment},
     {"crash", 4, party, none, a_moment},
     {"power", 4, party, none, a_moment},
@@ -76,6 +76,7 @@ constexpr Kind kKinds[] = {
     {"commit errors", 8, party, some_commits, few},
     {"errors at all", 8, party, some_commits, some_reads},
     {"agent", 2, an_agent, none, a_moment},
+    {"cut agent", 6, an_agent, none, none},
     {"rekey", 3, party, some_of_rekey, a_moment},
 };
 
@@ -180,6 +181,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
     plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 200);
   }
   plan.macs = Random(seed ^ 0x3ac5).percent(40);
+  plan.kdcs = Random(seed ^ 0x2dc5).percent(90) ? 2 : 1;
   if (plan.of_two()) make_it_of_two(plan, random);
   if (plan.garbles()) make_it_garble(plan);
   plan.faults = some_faults(random, plan);
@@ -206,7 +208,8 @@ std::string encode(const Plan& plan) {
       << "\nsecurity " << plan.security << "\nbackend " << plan.backend << "\nlanes " << plan.lanes
       << "\nminutes " << plan.minutes << "\nlatency_us " << plan.latency_us << "\njitter_us "
       << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
-      << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\n";
+      << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\nkdcs " << plan.kdcs
+      << "\n";
   if (plan.of_two()) out << "pool_blocks " << plan.pool_blocks << "\n";
   if (plan.garbles())
     out << "garbling " << plan.garbling << "\ninstances " << plan.instances << "\ngarbled_mb "
@@ -257,6 +260,8 @@ Result<Plan> decode_plan(const std::string& text) {
       in >> plan.record_limit;
     } else if (name == "macs") {
       in >> plan.macs;
+    } else if (name == "kdcs") {
+      in >> plan.kdcs;
     } else if (name == "pool_blocks") {
       in >> plan.pool_blocks;
     } else if (name == "garbling") {
@@ -270,6 +275,8 @@ Result<Plan> decode_plan(const std::string& text) {
     }
     if (in.fail()) return fail("line " + std::to_string(number) + " cannot be read");
   }
+  if (plan.kdcs < 1 || plan.kdcs > 2)
+    return fail("a realm has 1 KDC or 2, not " + std::to_string(plan.kdcs));
   if (plan.faults.size() > kMaxFaults) return fail("too many faults");
   return plan;
 }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "sim/answers.h"
 #include "sim/hosts.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
+#include "sim/lying_agent.h"
 
 namespace tkdc::sim {
 namespace {
@@ -14,6 +16,12 @@ using agent::Clock;
 
 class SimAgentSocket;
 std::array<SimAgentSocket*, kServers> sockets{};
+
+// As an agent's route: which line, and whose.
+std::string route_of(const Wire& line) {
+  return std::to_string(line.number) + " of " + std::to_string(line.host[0]);
+}
+int agent_of(const std::string& route) { return std::stoi(route.substr(route.rfind(' '))); }
 
 class SimAgentSocket final : public AgentSocket {
  public:
@@ -47,10 +55,13 @@ class SimAgentSocket final : public AgentSocket {
       Message message;
       message.agent = line->host[0] - kKdc;
       message.whole = true;
-      message.route = std::to_string(line->number);
+      message.route = route_of(*line);
       message.body = octets;
-      if (auto request = decode_request(octets); request.ok() && request->op == TKDC_OP_STATUS)
-        status_asked_.insert({request->name.run, request->name.number});
+      if (auto request = decode_request(octets); request.ok()) {
+        note_request(host_.number, line->host[0], *request);
+        if (request->op == TKDC_OP_STATUS)
+          status_asked_.insert({request->name.run, request->name.number});
+      }
       handle(message);
       return true;
     }
@@ -59,10 +70,10 @@ class SimAgentSocket final : public AgentSocket {
 
   bool send(const std::string& route, SecretVector frame) override {
     if (host_.dead) return false;
-    note_reply(host_.number, frame);
+    note_reply(host_.number, agent_of(route), frame);
     lie_to_agent(host_.number, frame);
     for (const WirePtr& line : lines_) {
-      if (std::to_string(line->number) != route || !line->up(1)) continue;
+      if (route_of(*line) != route || !line->up(1)) continue;
       const std::string answers = "answers " + line->what;
       // A server's status names its CPU's backend: its size is no part of the course.
       world().note(host_.name, is_status(frame)
@@ -87,18 +98,29 @@ class SimAgentSocket final : public AgentSocket {
   bool woken_ = false;
 };
 
+class SimServerLink;
+std::array<std::array<SimServerLink*, kServers>, kHosts> links{};
+
 // As ZeroMQ's: made anew after a while, and given up when nothing is heard for some seconds.
 class SimServerLink final : public agent::ServerLink {
  public:
   SimServerLink(const Host& host, int party)
-      : host_(host), party_(party), title_("server " + std::to_string(party)) {}
+      : host_(host), party_(party), title_("server " + std::to_string(party)) {
+    place() = this;
+  }
   ~SimServerLink() override {
+    if (place() == this) place() = nullptr;
     if (wire_ && !host_.dead) wires().close(*wire_, 0);
   }
 
   bool send(SecretVector frame) override {
     if (!ready()) return false;
-    wires().send(*wire_, 0, std::move(frame));
+    send_for_agent(host_.number, party_, std::move(frame),
+                   [from = host_.number](int party, SecretVector octets) {
+                     SimServerLink* to = links[index(from)][index(party)];
+                     if (to != nullptr && to->ready())
+                       wires().send(*to->wire_, 0, std::move(octets));
+                   });
     return true;
   }
   bool ready() override { return connected_ && wire_->up(0); }
@@ -137,6 +159,8 @@ class SimServerLink final : public agent::ServerLink {
   const std::string& trouble() const override { return trouble_; }
 
  private:
+  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+  SimServerLink*& place() { return links[index(host_.number)][index(party_)]; }
   Us held_for() const {
     return wire_->held_since == kNever ? 0 : world().now() - wire_->held_since;
   }
@@ -164,7 +188,10 @@ std::unique_ptr<AgentSocket> agent_socket_of(const Host& host) {
   return std::make_unique<SimAgentSocket>(host);
 }
 
-void new_agent_sockets() { sockets = {}; }
+void new_agent_sockets() {
+  sockets = {};
+  links = {};
+}
 
 Agent::Agent(Host& host) : host_(host) {
   config_.installation = kInstallation;
@@ -245,6 +272,7 @@ Agent::Answer Agent::ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadl
   answer.asked_at = asked_at;
   answers_.erase(number);
   if (answer.there) ++world().answered;
+  if (has_lied(host_.number)) return {};
   // They differ about a key that one of them does not have, and about nothing else.
   const bool differ =
       answer.there && answer.outcome.status == TKDC_STATUS_INCONSISTENT &&

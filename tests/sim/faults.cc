@@ -7,6 +7,7 @@
 #include "sim/dropped.h"
 #include "sim/garbling.h"
 #include "sim/liar.h"
+#include "sim/lying_agent.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
 #include "sim/store_keys.h"
@@ -326,6 +327,13 @@ void begin_to_lie(const Fault& fault) {
   if (liar().about != Liar::About::kAll) liar().one_in = 1 + liar().one_in % kMostGarbled;
 }
 
+// Who else would serve, where there is one KDC?
+void begin_to_lie_as_agent(const Fault& fault) {
+  if (world().plan.kdcs < 2 || agent_on(fault.a).host().number == kAdmin) return;
+  let_agent_lie(static_cast<int>(fault.a), static_cast<int>(fault.b),
+                static_cast<unsigned>(fault.c % kAgentsLie), fault.c / kAgentsLie);
+}
+
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
@@ -354,6 +362,8 @@ void make(const Fault& fault, Kept& kept) {
     lose_disk(fault);
   } else if (fault.kind == "liar" || fault.kind == "liar to agents") {
     begin_to_lie(fault);
+  } else if (fault.kind == "lying agent") {
+    begin_to_lie_as_agent(fault);
   }
 }
 
@@ -442,6 +452,7 @@ bool old_store_in_place() { return !right_stores().empty(); }
 void start_faults() {
   right_stores().clear();
   liar() = {};
+  new_lying_agent();
   new_two_faults();
   world().fibers.start(world().nature, [] {
     auto kept = std::make_shared<Kept>();

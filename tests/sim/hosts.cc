@@ -4,6 +4,7 @@
 #include "service/export/approver_key.h"
 #include "service/server/broken_checks.h"
 #include "sim/agents.h"
+#include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/garbling.h"
 #include "sim/network.h"
@@ -113,6 +114,7 @@ void crash(Host& host, bool power) {
   if (host.number < kServers) note_end_of_garbling(host.number);
   host.crash_no_more();
   if (power) disk_of(host).lose_power(world().random);
+  if (host.number < kServers) begin_log_anew(host.number);
   wires().host_died(host.number, power);
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/faults.h"
 #include "sim/garbling.h"
+#include "sim/lying_agent.h"
 #include "sim/random.h"
 #include "sim/store_keys.h"
 #include "sim/two_faults.h"
@@ -129,6 +130,33 @@ void make_it_of_two(Plan& plan, Random& random) {
   plan.pause_ms = 4'000;
 }
 
+// One at most, in some runs.
+void add_one_liar(Plan& plan, Random& random) {
+  const std::int64_t at = plan.minutes * 15'000;
+  const bool found_out = plan.shares() || plan.of_two();
+  Fault one;
+  if (found_out && random.percent(30)) {
+    one = {at, "liar", party(random), random.between(1, 20), random.between(1, 2'000)};
+  } else if (plan.of_two() && random.percent(25)) {
+    one = {at, "changed store", party(random), random.between(0, 1), 0};
+  } else if (random.percent(8)) {
+    one = {at, "liar to agents", party(random), random.between(1, 20), random.between(1, 20)};
+  } else if (plan.kdcs == 2 && random.percent(30)) {
+    for (Fault& fault : plan.faults)
+      if (fault.kind == "lost disk") fault.b = 0;  // its survivors tell the truth
+    // Few jobs, or each as long as the run lasts.
+    const std::int64_t jobs =
+        random.percent(50) ? random.between(1, 20) : random.between(20, 9'999);
+    const std::int64_t kind = random.percent(50) ? 0 : random.between(1, kLies);
+    one = {random.between(500, 2 * at), "lying agent", random.percent(50) ? kKdc : kSecondKdc, jobs,
+           kAgentsLie * kind + random.between(1, 20)};
+  } else {
+    return;
+  }
+  plan.faults.push_back(one);
+  std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
+}
+
 }  // namespace
 
 std::vector<Fault> some_faults(Random& random, const Plan& plan) {
@@ -185,20 +213,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   if (plan.of_two()) make_it_of_two(plan, random);
   if (plan.garbles()) make_it_garble(plan);
   plan.faults = some_faults(random, plan);
-  const bool found_out = plan.shares() || plan.of_two();
-  if (found_out && random.percent(30)) {
-    plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
-                           random.between(1, 2'000)});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  } else if (plan.of_two() && random.percent(25)) {
-    plan.faults.push_back(
-        {plan.minutes * 15'000, "changed store", party(random), random.between(0, 1), 0});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  } else if (random.percent(8)) {
-    plan.faults.push_back({plan.minutes * 15'000, "liar to agents", party(random),
-                           random.between(1, 20), random.between(1, 20)});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  }
+  add_one_liar(plan, random);
   return plan;
 }
 

@@ -9,6 +9,7 @@
 
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
+#include "sim/asking.h"
 #include "sim/coverage.h"
 #include "sim/faults.h"
 #include "sim/garbling.h"
@@ -44,7 +45,7 @@ bool logins_flow(Us most) {
   for (int k = 0; k < 4; ++k)
     world().fibers.start(world().nature, [before, since, most] {
       while (realm().model.logins == before && world().now() < since + most) {
-        log_in(kdc());
+        log_in(honest_kdc());
         world().sleep(200 * kMs);
       }
     });

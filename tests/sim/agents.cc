@@ -2,12 +2,12 @@
 #include "sim/agents.h"
 
 #include <algorithm>
-#include <map>
 
-#include "sim/audit_lines.h"
+#include "sim/answers.h"
 #include "sim/hosts.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
+#include "sim/lying_agent.h"
 
 namespace tkdc::sim {
 namespace {
@@ -16,6 +16,12 @@ using agent::Clock;
 
 class SimAgentSocket;
 std::array<SimAgentSocket*, kServers> sockets{};
+
+// As an agent's route: which line, and whose.
+std::string route_of(const Wire& line) {
+  return std::to_string(line.number) + " of " + std::to_string(line.host[0]);
+}
+int agent_of(const std::string& route) { return std::stoi(route.substr(route.rfind(' '))); }
 
 class SimAgentSocket final : public AgentSocket {
  public:
@@ -49,12 +55,12 @@ class SimAgentSocket final : public AgentSocket {
       Message message;
       message.agent = line->host[0] - kKdc;
       message.whole = true;
-      message.route = std::to_string(line->number);
+      message.route = route_of(*line);
       message.body = octets;
       if (auto request = decode_request(octets); request.ok()) {
-        note_request(host_, *request);
-        if (no_line_tells(request->op))
-          untold_[{request->name.run, request->name.number}] = request->op;
+        note_request(host_.number, line->host[0], *request);
+        if (request->op == TKDC_OP_STATUS)
+          status_asked_.insert({request->name.run, request->name.number});
       }
       handle(message);
       return true;
@@ -64,19 +70,15 @@ class SimAgentSocket final : public AgentSocket {
 
   bool send(const std::string& route, SecretVector frame) override {
     if (host_.dead) return false;
-    note_reply(host_.number, frame);
-    const auto reply = decode_reply(frame);
-    const auto asked =
-        reply.ok() ? untold_.extract({reply->run, reply->number}) : Untold::node_type();
-    const bool status = !asked.empty() && asked.mapped() == TKDC_OP_STATUS;
-    if (reply.ok() && reply->status == TKDC_STATUS_OK && asked.empty()) note_answer(host_);
+    note_reply(host_.number, agent_of(route), frame);
     lie_to_agent(host_.number, frame);
     for (const WirePtr& line : lines_) {
-      if (std::to_string(line->number) != route || !line->up(1)) continue;
+      if (route_of(*line) != route || !line->up(1)) continue;
       const std::string answers = "answers " + line->what;
       // A server's status names its CPU's backend: its size is no part of the course.
-      world().note(host_.name, status ? answers + ": its status"
-                                      : answers + ": " + std::to_string(frame.size()) + " octets");
+      world().note(host_.name, is_status(frame)
+                                   ? answers + ": its status"
+                                   : answers + ": " + std::to_string(frame.size()) + " octets");
       wires().send(*line, 1, std::move(frame));
       return true;
     }
@@ -85,29 +87,40 @@ class SimAgentSocket final : public AgentSocket {
   std::string endpoint() const override { return "sim"; }
 
  private:
-  using Untold = std::map<std::pair<std::uint64_t, std::uint64_t>, tkdc_wire_op>;
-  static bool no_line_tells(tkdc_wire_op op) {
-    return op == TKDC_OP_STATUS || op == TKDC_OP_LIST || op == TKDC_OP_LIST_DROPPED;
+  bool is_status(ByteSpan frame) {
+    auto reply = decode_reply(frame);
+    return reply.ok() && status_asked_.erase({reply->run, reply->number}) > 0;
   }
 
   const Host& host_;
   std::deque<WirePtr> lines_;
-  Untold untold_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> status_asked_;
   bool woken_ = false;
 };
+
+class SimServerLink;
+std::array<std::array<SimServerLink*, kServers>, kHosts> links{};
 
 // As ZeroMQ's: made anew after a while, and given up when nothing is heard for some seconds.
 class SimServerLink final : public agent::ServerLink {
  public:
   SimServerLink(const Host& host, int party)
-      : host_(host), party_(party), title_("server " + std::to_string(party)) {}
+      : host_(host), party_(party), title_("server " + std::to_string(party)) {
+    place() = this;
+  }
   ~SimServerLink() override {
+    if (place() == this) place() = nullptr;
     if (wire_ && !host_.dead) wires().close(*wire_, 0);
   }
 
   bool send(SecretVector frame) override {
     if (!ready()) return false;
-    wires().send(*wire_, 0, std::move(frame));
+    send_for_agent(host_.number, party_, std::move(frame),
+                   [from = host_.number](int party, SecretVector octets) {
+                     SimServerLink* to = links[index(from)][index(party)];
+                     if (to != nullptr && to->ready())
+                       wires().send(*to->wire_, 0, std::move(octets));
+                   });
     return true;
   }
   bool ready() override { return connected_ && wire_->up(0); }
@@ -146,6 +159,8 @@ class SimServerLink final : public agent::ServerLink {
   const std::string& trouble() const override { return trouble_; }
 
  private:
+  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+  SimServerLink*& place() { return links[index(host_.number)][index(party_)]; }
   Us held_for() const {
     return wire_->held_since == kNever ? 0 : world().now() - wire_->held_since;
   }
@@ -173,14 +188,17 @@ std::unique_ptr<AgentSocket> agent_socket_of(const Host& host) {
   return std::make_unique<SimAgentSocket>(host);
 }
 
-void new_agent_sockets() { sockets = {}; }
+void new_agent_sockets() {
+  sockets = {};
+  links = {};
+}
 
 Agent::Agent(Host& host) : host_(host) {
   config_.installation = kInstallation;
   config_.security = world().plan.security;
   config_.name = host.name;
   config_.servers.resize(static_cast<std::size_t>(world().servers()));
-  config_.role = host.number == kAdmin ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
+  config_.role = is_admin() ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
 }
 
 void Agent::start() {
@@ -219,7 +237,7 @@ void Agent::run() {
     while (!questions_.empty()) {
       const Question question = std::move(questions_.front());
       questions_.pop_front();
-      const bool kdc_only = host_.number == kKdc;
+      const bool kdc_only = !is_admin();
       agent::Parsed parsed =
           agent::is_list(question.op)
               ? agent::parse_list(question.op, question.body, config_, kdc_only)
@@ -254,6 +272,7 @@ Agent::Answer Agent::ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadl
   answer.asked_at = asked_at;
   answers_.erase(number);
   if (answer.there) ++world().answered;
+  if (has_lied(host_.number)) return {};
   // They differ about a key that one of them does not have, and about nothing else.
   const bool differ =
       answer.there && answer.outcome.status == TKDC_STATUS_INCONSISTENT &&

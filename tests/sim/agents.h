@@ -25,6 +25,7 @@ class Agent {
   void start();
   void crash();  // for good, until start()
   bool running() const { return running_; }
+  const Host& host() const { return host_; }
 
   struct Answer {
     bool there = false;
@@ -43,6 +44,7 @@ class Agent {
     Bytes body;
     std::uint32_t deadline_ms;
   };
+  bool is_admin() const { return host_.number == kAdmin; }
   void run();
 
   Host& host_;

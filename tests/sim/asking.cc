@@ -2,8 +2,19 @@
 #include "sim/asking.h"
 
 #include "base/hex.h"
+#include "sim/lying_agent.h"
 
 namespace tkdc::sim {
+
+Agent& kdc() {
+  const auto& all = realm().kdcs;
+  return *(all.size() == 1 ? all[0] : all[world().random.below(all.size())]);
+}
+
+Agent& honest_kdc() {
+  for (;;)
+    if (Agent& one = kdc(); !has_lied(one.host().number)) return one;
+}
 
 const KnownKey& known_of(const Key& key) {
   return known_keys(world().plan.keys)[static_cast<std::size_t>(key.known)];

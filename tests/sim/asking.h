@@ -13,7 +13,8 @@ inline constexpr std::uint32_t kAes256 = 18;
 
 using Answer = Agent::Answer;
 
-inline Agent& kdc() { return *realm().kdc; }
+Agent& kdc();         // one of them
+Agent& honest_kdc();  // that has not lied
 inline Agent& admin() { return *realm().admin; }
 inline bool ok(const Answer& answer) {
   return answer.there && answer.outcome.status == TKDC_STATUS_OK;

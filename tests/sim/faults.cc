@@ -7,6 +7,7 @@
 #include "sim/dropped.h"
 #include "sim/garbling.h"
 #include "sim/liar.h"
+#include "sim/lying_agent.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
 #include "sim/store_keys.h"
@@ -19,6 +20,13 @@ namespace {
 
 ServerHost& server(std::int64_t party) {
   return *realm().servers[static_cast<std::size_t>(party % world().servers())];
+}
+
+// Where there is one KDC, its own stands for the second one's.
+Agent& agent_on(std::int64_t host) {
+  for (Agent* agent : realm().agents())
+    if (agent->host().number == host) return *agent;
+  return *realm().kdcs.front();
 }
 
 // What is undone later, by virtual time.
@@ -213,6 +221,9 @@ bool on_network(const Fault& fault) {
   const int a = static_cast<int>(fault.a), b = static_cast<int>(fault.b);
   if (fault.kind == "cut") {
     if (wires().cut_one()) world().injected("connection broken");
+  } else if (fault.kind == "cut agent") {
+    if (wires().cut_one_of(agent_on(fault.a).host().number))
+      world().injected("agent's connection broken");
   } else if (fault.kind == "one way") {
     wires().block(a, b);
     world().injected("one-way partition");
@@ -255,10 +266,10 @@ bool on_host(const Fault& fault) {
     disk_of(host).commits_before = static_cast<int>(fault.b);
     disk_of(host).commits_failing = static_cast<int>(fault.c);
   } else if (fault.kind == "agent") {
-    Agent& agent = fault.a == kAdmin ? *realm().admin : *realm().kdc;
+    Agent& agent = agent_on(fault.a);
     agent.crash();
     world().injected("agent crash");
-    world().wait(kNever, [&] { return host.fibers == 0; });
+    world().wait(kNever, [&] { return agent.host().fibers == 0; });
     world().sleep(fault.c * kMs);
     agent.start();
   } else {
@@ -316,6 +327,13 @@ void begin_to_lie(const Fault& fault) {
   if (liar().about != Liar::About::kAll) liar().one_in = 1 + liar().one_in % kMostGarbled;
 }
 
+// Who else would serve, where there is one KDC?
+void begin_to_lie_as_agent(const Fault& fault) {
+  if (world().plan.kdcs < 2 || agent_on(fault.a).host().number == kAdmin) return;
+  let_agent_lie(static_cast<int>(fault.a), static_cast<int>(fault.b),
+                static_cast<unsigned>(fault.c % kAgentsLie), fault.c / kAgentsLie);
+}
+
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
@@ -344,6 +362,8 @@ void make(const Fault& fault, Kept& kept) {
     lose_disk(fault);
   } else if (fault.kind == "liar" || fault.kind == "liar to agents") {
     begin_to_lie(fault);
+  } else if (fault.kind == "lying agent") {
+    begin_to_lie_as_agent(fault);
   }
 }
 
@@ -405,7 +425,7 @@ void make_calm() {
     }
     if (!one->latched().empty()) release(*one);
   }
-  for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
+  for (Agent* agent : realm().agents())
     if (!agent->running()) agent->start();
   finish_repair();
   if (!world().failed()) last_blow();
@@ -432,6 +452,7 @@ bool old_store_in_place() { return !right_stores().empty(); }
 void start_faults() {
   right_stores().clear();
   liar() = {};
+  new_lying_agent();
   new_two_faults();
   world().fibers.start(world().nature, [] {
     auto kept = std::make_shared<Kept>();

@@ -23,7 +23,7 @@ inline constexpr Us kMs = 1'000, kSecond = 1'000'000, kNever = INT64_MAX;
 // A computer, as far as its fibers and clocks go.
 struct Host {
   std::string name;
-  int number = 0;  // of a server: its party; 3: the KDC's; 4: the administrator's
+  int number = 0;  // of a server: its party; of an agent: as world.h says
   bool dead = false;
   Us hung_until = 0;  // its fibers stand still
   Us slow_until = 0;  // one fiber or another goes on late, by so much at most

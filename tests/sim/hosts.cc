@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/hosts.h"
-#include "sim/audit_lines.h"
 
 #include "service/export/approver_key.h"
 #include "service/server/broken_checks.h"
 #include "sim/agents.h"
+#include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/garbling.h"
 #include "sim/network.h"
@@ -47,6 +47,7 @@ ServerConfig config_for(int party) {
   config.security = plan.security == "malicious" ? Security::kMalicious : Security::kSemiHonest;
   config.control_listen = "sim";
   config.agents = {{"kdc", AgentRole::kKdc, z85_key(0)}, {"admin", AgentRole::kAdmin, z85_key(1)}};
+  if (plan.kdcs == 2) config.agents.push_back({"second kdc", AgentRole::kKdc, z85_key(2)});
   config.data_listen = "sim:" + std::to_string(party);
   config.parties = world().servers();
   config.lanes = plan.lanes;
@@ -113,6 +114,7 @@ void crash(Host& host, bool power) {
   if (host.number < kServers) note_end_of_garbling(host.number);
   host.crash_no_more();
   if (power) disk_of(host).lose_power(world().random);
+  if (host.number < kServers) begin_log_anew(host.number);
   wires().host_died(host.number, power);
 }
 
@@ -171,7 +173,6 @@ void ServerHost::run() {
     }
     server_ = std::move(*made);
     server_->start();
-    note_life(host_);
     while (wanted_ && !host_.dead) {
       machine().pause(Server::kTick);
       if (!server_->look_after().ok()) break;
@@ -179,7 +180,6 @@ void ServerHost::run() {
     server_->stop();
     while (asked_ > 0) world().wait(kNever, [this] { return asked_ == 0; });
     server_.reset();
-    if (!host_.dead) judge_audit_lines(host_);
     if (wanted_ && !host_.dead) world().sleep(kRestartAfter);
   }
   if (!host_.dead) {

@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "service/sealing/nonce.h"
 #include "service/server/audit_check.h"
+#include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/dropped.h"
 #include "sim/garbling.h"
@@ -38,7 +39,8 @@ struct HalfMade {
 
 struct Seen {
   // What the servers answered to one job.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::array<std::optional<JobReply>, kServers>>
+  std::map<std::tuple<int, std::uint64_t, std::uint64_t>,
+           std::array<std::optional<JobReply>, kServers>>
       replies;
   std::set<Bytes> nonces;
   std::map<std::string, std::string> latched;
@@ -49,13 +51,17 @@ Seen seen;
 
 }  // namespace
 
-void new_invariants() { seen = {}; }
+void new_invariants() {
+  seen = {};
+  new_answers();
+}
 
-void note_reply(int server, ByteSpan frame) {
+void note_reply(int server, int agent, ByteSpan frame) {
   auto reply = decode_reply(frame);
   if (!reply.ok()) return world().broken("answers", "a server's answer cannot be read");
+  note_answer(server, agent, *reply);
   if (reply->status != TKDC_STATUS_OK || reply->output.size() < 40) return;
-  const std::pair job{reply->run, reply->number};
+  const std::tuple job{agent, reply->run, reply->number};
   auto& all = seen.replies[job];
   all[static_cast<std::size_t>(server)] = std::move(*reply);
   const auto here = std::span(all).first(realm().servers.size());

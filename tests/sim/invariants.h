@@ -12,7 +12,7 @@ namespace tkdc::sim {
 // ---- all the time
 void new_invariants();
 // A server has answered a job: nonces are put together of what all three answer, delivered or not.
-void note_reply(int server, ByteSpan frame);
+void note_reply(int server, int agent, ByteSpan frame);
 // What a server logs: nobody is accused who did nothing.
 void note_log(const std::string& who, std::string_view text);
 // Latches, memory, queues, fibers.

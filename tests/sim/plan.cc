@@ -6,6 +6,7 @@
 
 #include "sim/faults.h"
 #include "sim/garbling.h"
+#include "sim/lying_agent.h"
 #include "sim/random.h"
 #include "sim/store_keys.h"
 #include "sim/two_faults.h"
@@ -26,8 +27,8 @@ struct Kind {
 
 std::int64_t none(Random&) { return 0; }
 std::int64_t party(Random& r) { return r.between(0, 2); }
-std::int64_t any_host(Random& r) { return r.between(0, 4); }
-std::int64_t an_agent(Random& r) { return r.percent(50) ? 3 : 4; }
+std::int64_t any_host(Random& r) { return r.between(0, 5); }
+std::int64_t an_agent(Random& r) { return r.between(3, 5); }
 std::int64_t direction(Random& r) { return r.between(0, 2); }
 std::int64_t a_moment(Random& r) {
   return r.percent(60) ? r.between(1, 3'000) : r.between(3'000, 25'000);
@@ -60,7 +61,7 @@ constexpr Kind kKinds[] = {
     {"one way", 4, any_host, party, a_moment},
     {"partition", 4, any_host, party, a_moment},
     {"isolate", 3, any_host, direction, a_moment},
-    {"hang", 4, party, none, a_moment},
+    {"hang", 4, any_host, none, a_moment},
     {"slow threads", 6, party, some_lateness, a_moment},
     {"crash", 4, party, none, a_moment},
     {"power", 4, party, none, a_moment},
@@ -76,6 +77,7 @@ constexpr Kind kKinds[] = {
     {"commit errors", 8, party, some_commits, few},
     {"errors at all", 8, party, some_commits, some_reads},
     {"agent", 2, an_agent, none, a_moment},
+    {"cut agent", 6, an_agent, none, none},
     {"rekey", 3, party, some_of_rekey, a_moment},
 };
 
@@ -126,6 +128,33 @@ void make_it_of_two(Plan& plan, Random& random) {
   if (plan.protocol == kPairPlain) return;
   plan.clients = 1;
   plan.pause_ms = 4'000;
+}
+
+// One at most, in some runs.
+void add_one_liar(Plan& plan, Random& random) {
+  const std::int64_t at = plan.minutes * 15'000;
+  const bool found_out = plan.shares() || plan.of_two();
+  Fault one;
+  if (found_out && random.percent(30)) {
+    one = {at, "liar", party(random), random.between(1, 20), random.between(1, 2'000)};
+  } else if (plan.of_two() && random.percent(25)) {
+    one = {at, "changed store", party(random), random.between(0, 1), 0};
+  } else if (random.percent(8)) {
+    one = {at, "liar to agents", party(random), random.between(1, 20), random.between(1, 20)};
+  } else if (plan.kdcs == 2 && random.percent(30)) {
+    for (Fault& fault : plan.faults)
+      if (fault.kind == "lost disk") fault.b = 0;  // its survivors tell the truth
+    // Few jobs, or each as long as the run lasts.
+    const std::int64_t jobs =
+        random.percent(50) ? random.between(1, 20) : random.between(20, 9'999);
+    const std::int64_t kind = random.percent(50) ? 0 : random.between(1, kLies);
+    one = {random.between(500, 2 * at), "lying agent", random.percent(50) ? kKdc : kSecondKdc, jobs,
+           kAgentsLie * kind + random.between(1, 20)};
+  } else {
+    return;
+  }
+  plan.faults.push_back(one);
+  std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
 }
 
 }  // namespace
@@ -180,23 +209,11 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
     plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 200);
   }
   plan.macs = Random(seed ^ 0x3ac5).percent(40);
+  plan.kdcs = Random(seed ^ 0x2dc5).percent(90) ? 2 : 1;
   if (plan.of_two()) make_it_of_two(plan, random);
   if (plan.garbles()) make_it_garble(plan);
   plan.faults = some_faults(random, plan);
-  const bool found_out = plan.shares() || plan.of_two();
-  if (found_out && random.percent(30)) {
-    plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
-                           random.between(1, 2'000)});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  } else if (plan.of_two() && random.percent(25)) {
-    plan.faults.push_back(
-        {plan.minutes * 15'000, "changed store", party(random), random.between(0, 1), 0});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  } else if (random.percent(8)) {
-    plan.faults.push_back({plan.minutes * 15'000, "liar to agents", party(random),
-                           random.between(1, 20), random.between(1, 20)});
-    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
-  }
+  add_one_liar(plan, random);
   return plan;
 }
 
@@ -206,7 +223,8 @@ std::string encode(const Plan& plan) {
       << "\nsecurity " << plan.security << "\nbackend " << plan.backend << "\nlanes " << plan.lanes
       << "\nminutes " << plan.minutes << "\nlatency_us " << plan.latency_us << "\njitter_us "
       << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
-      << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\n";
+      << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\nkdcs " << plan.kdcs
+      << "\n";
   if (plan.of_two()) out << "pool_blocks " << plan.pool_blocks << "\n";
   if (plan.garbles())
     out << "garbling " << plan.garbling << "\ninstances " << plan.instances << "\ngarbled_mb "
@@ -257,6 +275,8 @@ Result<Plan> decode_plan(const std::string& text) {
       in >> plan.record_limit;
     } else if (name == "macs") {
       in >> plan.macs;
+    } else if (name == "kdcs") {
+      in >> plan.kdcs;
     } else if (name == "pool_blocks") {
       in >> plan.pool_blocks;
     } else if (name == "garbling") {
@@ -270,6 +290,8 @@ Result<Plan> decode_plan(const std::string& text) {
     }
     if (in.fail()) return fail("line " + std::to_string(number) + " cannot be read");
   }
+  if (plan.kdcs < 1 || plan.kdcs > 2)
+    return fail("a realm has 1 KDC or 2, not " + std::to_string(plan.kdcs));
   if (plan.faults.size() > kMaxFaults) return fail("too many faults");
   return plan;
 }

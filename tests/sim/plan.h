@@ -34,6 +34,7 @@ struct Plan {
   std::int64_t clients = 4, pause_ms = 2'000;  // of the load
   std::int64_t record_limit = 0;               // of a server's map, in entries; 0: none
   bool macs = false;                           // shares have MACs: audits, refreshes
+  std::int64_t kdcs = 1;                       // KDCs, each with its agent: 1 or 2
   std::int64_t pool_blocks = 0;                // of two servers' pools
   // Of three that garble: data.garbling, data.garbled_instances, data.garbled_mb.
   std::string garbling = "always";

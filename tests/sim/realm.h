@@ -15,7 +15,9 @@ struct Realm {
   ~Realm();
 
   std::vector<std::unique_ptr<ServerHost>> servers;  // by party
-  std::unique_ptr<Agent> kdc, admin;
+  std::unique_ptr<Agent> admin;
+  std::vector<std::unique_ptr<Agent>> kdcs;
+  std::vector<Agent*> agents() const;
   Model model;
 };
 

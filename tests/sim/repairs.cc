@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/repairs.h"
+#include "sim/answers.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "sim/answers.h"
 #include "sim/faults.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
@@ -421,6 +423,7 @@ void lose_disk(const Fault& fault) {
     lost_logs[party].push_back(loss.log);
   ++disks[static_cast<std::size_t>(party)];
   disk = {};
+  begin_log_anew(party);
   disk.limit = world().plan.record_limit;
   which.renew_certificate();
   world().note("fault", which.host().name + "'s disk is lost for good");

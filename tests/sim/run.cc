@@ -9,7 +9,7 @@
 
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
-#include "sim/audit_lines.h"
+#include "sim/asking.h"
 #include "sim/coverage.h"
 #include "sim/faults.h"
 #include "sim/garbling.h"
@@ -45,7 +45,7 @@ bool logins_flow(Us most) {
   for (int k = 0; k < 4; ++k)
     world().fibers.start(world().nature, [before, since, most] {
       while (realm().model.logins == before && world().now() < since + most) {
-        log_in();
+        log_in(honest_kdc());
         world().sleep(200 * kMs);
       }
     });
@@ -109,8 +109,7 @@ void judge_liveness() {
 
 void direct() {
   for (auto& server : realm().servers) server->boot();
-  realm().kdc->start();
-  realm().admin->start();
+  for (Agent* agent : realm().agents()) agent->start();
   start_workload();
   start_faults();
   const Us end = world().plan.minutes * 60 * kSecond;
@@ -125,8 +124,7 @@ void direct() {
   if (!world().failed()) world().sleep(kSettle);
   look();
   for (auto& server : realm().servers) server->stop();
-  realm().kdc->crash();
-  realm().admin->crash();
+  for (Agent* agent : realm().agents()) agent->crash();
   const bool ended = world().wait(kStops, [] {
     for (const Host& host : world().hosts)
       if (host.fibers != 0) return false;
@@ -156,11 +154,18 @@ Realm::Realm() {
   current_realm = this;
   for (int party = 0; party < world().servers(); ++party)
     servers.push_back(std::make_unique<ServerHost>(world().hosts[static_cast<std::size_t>(party)]));
-  kdc = std::make_unique<Agent>(world().hosts[kKdc]);
+  kdcs.push_back(std::make_unique<Agent>(world().hosts[kKdc]));
   admin = std::make_unique<Agent>(world().hosts[kAdmin]);
+  if (world().plan.kdcs == 2) kdcs.push_back(std::make_unique<Agent>(world().hosts[kSecondKdc]));
 }
 
 Realm::~Realm() { current_realm = nullptr; }
+
+std::vector<Agent*> Realm::agents() const {
+  std::vector<Agent*> out{kdcs.front().get(), admin.get()};
+  if (kdcs.size() == 2) out.push_back(kdcs.back().get());
+  return out;
+}
 
 Outcome run(const Plan& plan, bool talks) {
   known_keys(plan.keys);
@@ -170,7 +175,6 @@ Outcome run(const Plan& plan, bool talks) {
   new_network();
   new_agent_sockets();
   new_invariants();
-  new_audit_lines();
   new_coverage();
   new_repairs();
   new_two();
@@ -234,6 +238,7 @@ void make_smaller(Plan& plan, const std::string& invariant) {
   with(&Plan::clients, 1);
   with(&Plan::record_limit, 0);
   with(&Plan::macs, false);
+  with(&Plan::kdcs, 1);
   with(&Plan::jitter_us, 0);
   with(&Plan::minutes, 1);
 }

@@ -166,19 +166,35 @@ void Wires::host_back(int host) {
     }
 }
 
+namespace {
+
+bool cut_some(const std::vector<WirePtr>& some) {
+  if (some.empty()) return false;
+  Wire& wire = *some[world().random.below(some.size())];
+  world().note("network", wire.what + " is broken off");
+  wires().cut(wire);
+  return true;
+}
+
+bool is_cut(const Wire& wire) { return wire.cut[0] != kNever || wire.cut[1] != kNever; }
+
+}  // namespace
+
 bool Wires::cut_one(Us age) {
   std::vector<WirePtr> some = alive();
   std::erase_if(some, [](const WirePtr& wire) {
-    return wire->cut[0] != kNever || wire->cut[1] != kNever || wire->host[0] >= kServers ||
-           wire->host[1] >= kServers;
+    return is_cut(*wire) || wire->host[0] >= kServers || wire->host[1] >= kServers;
   });
-  if (some.empty()) return false;
   const auto is_old = [age](const WirePtr& wire) { return world().now() - wire->dialled > age; };
   if (!std::ranges::all_of(some, is_old)) std::erase_if(some, is_old);
-  Wire& wire = *some[world().random.below(some.size())];
-  world().note("network", wire.what + " is broken off");
-  cut(wire);
-  return true;
+  return cut_some(some);
+}
+
+bool Wires::cut_one_of(int agent) {
+  std::vector<WirePtr> some = alive();
+  std::erase_if(some,
+                [agent](const WirePtr& wire) { return is_cut(*wire) || wire->host[0] != agent; });
+  return cut_some(some);
 }
 
 void Wires::look() {

@@ -57,6 +57,7 @@ class Wires {
   // Breaks one of the connections between servers; which one the seed says: of those that are not
   // older, if there are any. False: there is none.
   bool cut_one(Us age = kNever);
+  bool cut_one_of(int agent);           // one of its connections to servers
   int calls() const { return calls_; }  // between servers, that were begun
   void look();                          // for connections that have been held up for too long
 

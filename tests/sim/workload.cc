@@ -17,8 +17,8 @@ constexpr std::size_t kMostTickets = 8;
 // Clocks that were set may make a good ticket one of the future, or too old.
 bool clocks_were_wrong() { return world().injected_.contains("clock set"); }
 
-Answer seal(Key& key, std::uint32_t usage, const SecretVector& plaintext) {
-  Answer answer = kdc().ask(TKDC_OP_SEAL, use_body(key, usage, plaintext));
+Answer seal(Agent& by, Key& key, std::uint32_t usage, const SecretVector& plaintext) {
+  Answer answer = by.ask(TKDC_OP_SEAL, use_body(key, usage, plaintext));
   expect_no_refusal(answer, key, "sealing");
   if (ok(answer) && key.known >= 0) {
     const KnownKey& known = known_of(key);
@@ -50,9 +50,9 @@ void judge_time_of_sealing(const Key& key, ByteSpan sealed) {
 }
 
 // A ticket for a service, or krbtgt's own.
-bool make_ticket(Key& key) {
+bool make_ticket(Agent& by, Key& key) {
   const SecretVector plaintext = some_plaintext(40, 300);
-  Answer answer = seal(key, usage::kTicket, plaintext);
+  Answer answer = seal(by, key, usage::kTicket, plaintext);
   if (!ok(answer)) return false;
   judge_time_of_sealing(key, answer.outcome.output);
   if (key.tickets.size() >= kMostTickets) key.tickets.erase(key.tickets.begin());
@@ -60,15 +60,15 @@ bool make_ticket(Key& key) {
   return true;
 }
 
-bool open_ticket(Key& key) {
-  if (key.tickets.empty()) return make_ticket(key);
+bool open_ticket(Agent& by, Key& key) {
+  if (key.tickets.empty()) return make_ticket(by, key);
   const Key::Ticket ticket = key.tickets[world().random.below(key.tickets.size())];
   SecretVector sealed = ticket.sealed;
   const bool forged = world().random.percent(10);
   if (forged) sealed[world().random.below(sealed.size())] ^= 1;
   const auto at = sealed_at_of_ticket(key, ticket.sealed);
   const bool revoked = at && is_revoked(*at);
-  const Answer answer = kdc().ask(TKDC_OP_OPEN, use_body(key, usage::kTicket, sealed));
+  const Answer answer = by.ask(TKDC_OP_OPEN, use_body(key, usage::kTicket, sealed));
   if (forged) {
     expect_refusal(answer, key, "opening a forged ticket");
   } else if (ok(answer)) {
@@ -88,12 +88,12 @@ bool open_ticket(Key& key) {
   return ok(answer);
 }
 
-bool preauthenticate(Key& user) {
+bool preauthenticate(Agent& by, Key& user) {
   const KnownKey& known = known_of(user);
   SecretVector sealed(known.sealed_timestamp.begin(), known.sealed_timestamp.end());
   const bool wrong = world().random.percent(10);
   if (wrong) sealed[world().random.below(sealed.size())] ^= 4;
-  const Answer answer = kdc().ask(TKDC_OP_OPEN, use_body(user, usage::kAsReqTimestamp, sealed));
+  const Answer answer = by.ask(TKDC_OP_OPEN, use_body(user, usage::kAsReqTimestamp, sealed));
   if (wrong) {
     expect_refusal(answer, user, "a wrong password");
     return false;
@@ -105,9 +105,9 @@ bool preauthenticate(Key& user) {
   return ok(answer);
 }
 
-bool sign(Key& key) {
+bool sign(Agent& by, Key& key) {
   const SecretVector data = some_plaintext(30, 200);
-  const Answer made = kdc().ask(TKDC_OP_MAC, use_body(key, usage::kPacSignature, data));
+  const Answer made = by.ask(TKDC_OP_MAC, use_body(key, usage::kPacSignature, data));
   expect_no_refusal(made, key, "signing");
   if (!ok(made)) return false;
   const bool forged = world().random.percent(20);
@@ -115,7 +115,7 @@ bool sign(Key& key) {
   if (forged) sum[world().random.below(sum.size())] ^= 2;
   Bytes body = use_body(key, usage::kPacSignature, data);
   Writer(body).bytes(sum);
-  const Answer verified = kdc().ask(TKDC_OP_VERIFY, body);
+  const Answer verified = by.ask(TKDC_OP_VERIFY, body);
   if (forged)
     expect_refusal(verified, key, "a forged signature");
   else
@@ -124,9 +124,9 @@ bool sign(Key& key) {
 }
 
 // What the kdc agent may not do, whatever its program asks; and a key by another name than its own.
-void try_what_is_denied(Key& key) {
+void try_what_is_denied(Agent& by, Key& key) {
   const Answer denied =
-      kdc().ask(TKDC_OP_OPEN, use_body(key, usage::kAsRepEncPart, some_plaintext(64, 90)));
+      by.ask(TKDC_OP_OPEN, use_body(key, usage::kAsRepEncPart, some_plaintext(64, 90)));
   if (denied.there &&
       (denied.outcome.status == TKDC_STATUS_OK || denied.outcome.status == TKDC_STATUS_INTEGRITY))
     world().broken("answers", "a reply to " + named(key) + " was opened for the kdc");
@@ -138,7 +138,7 @@ void try_what_is_denied(Key& key) {
   else
     other.ref.principal[world().random.below(32)] ^= 1;
   const Answer swapped =
-      kdc().ask(TKDC_OP_SEAL, use_body(other, usage::kAsRepEncPart, some_plaintext(40, 50)));
+      by.ask(TKDC_OP_SEAL, use_body(other, usage::kAsRepEncPart, some_plaintext(40, 50)));
   expect_refusal(swapped, other, "sealing by another name");
 }
 
@@ -149,23 +149,23 @@ void run_client() {
         static_cast<Us>(world().random.below(static_cast<std::uint64_t>(2 * plan.pause_ms) + 1)) *
         kMs);
     if (world().random.percent(50)) {
-      log_in();
+      log_in(kdc());
       continue;
     }
     Key* service = realm().model.some(Key::State::kBound, false);
     Key* user = realm().model.some(Key::State::kBound, true);
     switch (world().random.below(4)) {
       case 0:
-        if (service != nullptr) make_ticket(*service);
+        if (service != nullptr) make_ticket(kdc(), *service);
         break;
       case 1:
-        if (service != nullptr) open_ticket(*service);
+        if (service != nullptr) open_ticket(kdc(), *service);
         break;
       case 2:
-        if (realm().model.krbtgt != nullptr) open_ticket(*realm().model.krbtgt);
+        if (realm().model.krbtgt != nullptr) open_ticket(kdc(), *realm().model.krbtgt);
         break;
       default:
-        if (user != nullptr) try_what_is_denied(*user);
+        if (user != nullptr) try_what_is_denied(kdc(), *user);
         break;
     }
   }
@@ -173,7 +173,7 @@ void run_client() {
 
 }  // namespace
 
-bool log_in() {
+bool log_in(Agent& by) {
   Key* user = realm().model.some(Key::State::kBound, true);
   Key* krbtgt = realm().model.krbtgt;
   if (user == nullptr || krbtgt == nullptr) {
@@ -181,9 +181,9 @@ bool log_in() {
     if (world().calm) manage();
     return false;
   }
-  if (!preauthenticate(*user) || !make_ticket(*krbtgt)) return false;
-  if (world().random.percent(30) && !sign(*krbtgt)) return false;
-  if (!ok(seal(*user, usage::kAsRepEncPart, some_plaintext(100, 250)))) return false;
+  if (!preauthenticate(by, *user) || !make_ticket(by, *krbtgt)) return false;
+  if (world().random.percent(30) && !sign(by, *krbtgt)) return false;
+  if (!ok(seal(by, *user, usage::kAsRepEncPart, some_plaintext(100, 250)))) return false;
   ++realm().model.logins;
   realm().model.last_login = world().now();
   return true;

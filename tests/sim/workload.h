@@ -5,9 +5,11 @@
 
 namespace tkdc::sim {
 
+class Agent;
+
 // Until the run is calm and over.
 void start_workload();
 // One login, from the timestamp to the reply; true: all of it was answered.
-bool log_in();
+bool log_in(Agent& by);
 
 }  // namespace tkdc::sim

@@ -28,7 +28,7 @@ World::World(const Plan& the_plan, bool talks)
     : plan(the_plan), random(the_plan.seed), secrets(the_plan.seed ^ the_plan.keys ^ kSecretStream),
       fibers(random), talks_(talks) {
   current_world = this;
-  const char* names[kHosts] = {"server 0", "server 1", "server 2", "kdc", "admin"};
+  const char* names[kHosts] = {"server 0", "server 1", "server 2", "kdc", "admin", "second kdc"};
   for (int k = 0; k < kHosts; ++k) {
     hosts[static_cast<std::size_t>(k)].name = names[k];
     hosts[static_cast<std::size_t>(k)].number = k;

@@ -16,7 +16,7 @@
 namespace tkdc::sim {
 
 // At most so many servers: a run has servers() of them, and the others' places are empty.
-inline constexpr int kServers = 3, kKdc = 3, kAdmin = 4, kHosts = 5;
+inline constexpr int kServers = 3, kKdc = 3, kAdmin = 4, kSecondKdc = 5, kHosts = 6;
 
 class World {
  public:

@@ -241,6 +241,8 @@ TYPED = (
     Typed("plan.md", "tkdc status --json", '"servers"', more=KDC_SOCKET),
     Typed("plan.md", "tkdc garbling plan --logins N --minutes M", "garbled_mb",
           put={"N": "100", "M": "5"}),
+    Typed("two-servers.md", "tkdc tables plan --logins N --config /etc/tkdc/NAME/tkdc.toml",
+          "use `tkdc garbling plan`", REFUSED, put={"N": "100"}),
     Typed("health.md", "tkdc status --server-socket /run/tkdc/status-server/server0.sock",
           "healthy"),
     Typed("health.md", "tkdc doctor --server-socket /run/tkdc/status-server/server0.sock",

@@ -271,7 +271,7 @@ bool on_host(const Fault& fault) {
     world().injected("agent crash");
     world().wait(kNever, [&] { return agent.host().fibers == 0; });
     world().sleep(fault.c * kMs);
-    agent.start();
+    if (!agent.running()) agent.start();
   } else {
     return false;
   }

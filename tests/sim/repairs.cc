@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/repairs.h"
-#include "sim/answers.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "service/store/meta_values.h"
 #include "sim/answers.h"
 #include "sim/faults.h"
 #include "sim/liar.h"
@@ -256,8 +256,13 @@ void put_back_all() {
     one->stop();
   }
   for (auto& one : realm().servers) world().wait(kNever, [&one] { return one->ended(); });
-  for (std::size_t p = 0; p < kServers; ++p)
-    put_back_store(realm().servers[p]->host(), stores[p], true);
+  for (std::size_t p = 0; p < kServers; ++p) {
+    const Host& host = realm().servers[p]->host();
+    put_back_store(host, stores[p], true);
+    // As a restored store, which is of another log than that which is there.
+    disk_of(host).tables[Tables::kMeta].erase(
+        Bytes(meta::kAuditHead.begin(), meta::kAuditHead.end()));
+  }
   loss.party = loss.liar = -1;
   for (auto& one : realm().servers) {
     one->in_repair = false;

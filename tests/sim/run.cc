@@ -28,7 +28,10 @@ namespace tkdc::sim {
 namespace {
 
 constexpr Us kLogins = 10 * kSecond;  // flow within this, once nothing is wrong any more
-constexpr Us kAtOnce = 6 * kSecond;   // after broken connections, and nothing else; of three
+// After broken connections, and nothing else; of three. A login has some 200 rounds, one after the
+// other.
+constexpr Us kAtOnce = 6 * kSecond;
+constexpr int kRoundsOfALogin = 200;
 constexpr int kBreaks = 3;
 constexpr Us kRevoked = 600 * kSecond;
 constexpr Us kSettle = 14 * kSecond;  // every question has been answered
@@ -40,6 +43,7 @@ bool over = false;
 
 // Whether somebody can within this time: asked anew, since what was asked before may be lost.
 bool logins_flow(Us most) {
+  most += kRoundsOfALogin * world().plan.latency_us;
   const Us since = world().now();
   const std::uint64_t before = realm().model.logins;
   for (int k = 0; k < 4; ++k)

@@ -101,14 +101,15 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/lut", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify",
-     "mpc-engine/rep3/unit", "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+     "mpc-engine/rep3/unit", "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job",
+     f"{SERVICE}/pair")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      f"{SERVICE}/wire", f"{SERVICE}/export")
 room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "export", "backup",
-                                      "server")))
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "pair", "export",
+                                      "backup", "server")))
 room("mpc-engine/tools/exporter", "mpc-engine/base", f"{SERVICE}/wire", "mpc-engine/tools/cli")
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")

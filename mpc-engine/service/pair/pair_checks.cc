@@ -170,8 +170,7 @@ Verdict PairChecks::look_at_use(PairJob& of) {
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
   if (!derives && at_work_.tables.work())
-    of.by_tables =
-        table_job(at_work_.circuits, of.whole, request.op, record->ref.enctype, of.input_bytes);
+    of.by_tables = table_job(at_work_.circuits, of.whole.circuit);
   return look_at_kinds(of);
 }
 

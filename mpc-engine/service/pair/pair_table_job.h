@@ -4,7 +4,6 @@
 #pragma once
 
 #include "lut/cts.h"
-#include "service/garbled/whole.h"
 #include "service/pair/pair_circuits.h"
 #include "service/pair/pair_tables.h"
 
@@ -27,8 +26,8 @@ struct PairTableJob {
   std::size_t waits(bool has_keys) const;
 };
 
-// Nothing: it has no AES, or goes by a circuit alone. `mac_bytes` follow from the kind's circuit.
-std::optional<PairTableJob> table_job(PairCircuits& circuits, const Whole& whole, tkdc_wire_op op,
-                                      std::uint32_t enctype, std::size_t input_bytes);
+// Of a SEAL's or OPEN's circuit in the catalogue, such as "seal18:249": all follows from its name.
+// Nothing: it is another operation's, there is none, or it goes by a circuit alone.
+std::optional<PairTableJob> table_job(PairCircuits& circuits, const std::string& circuit);
 
 }  // namespace tkdc

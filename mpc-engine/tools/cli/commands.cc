@@ -20,7 +20,7 @@ void add_commands(CLI::App& app, int& exit_status) {
       add_doctor,  add_epochs,   add_export, add_garbling, add_give_back, add_hand_over,
       add_import,  add_init,     add_join,   add_keys,     add_reconcile, add_refresh,
       add_release, add_renew,    add_repair, add_restore,  add_revoke,    add_rotate,
-      add_shares,  add_status,   add_store,  add_top,      add_unit};
+      add_shares,  add_status,   add_store,  add_tables,   add_top,       add_unit};
   for (Add add : kCommands) add(app, exit_status);
   add_examples(app);
 }

@@ -38,6 +38,7 @@ void add_rotate(CLI::App& app, int& exit_status);
 void add_shares(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
 void add_store(CLI::App& app, int& exit_status);
+void add_tables(CLI::App& app, int& exit_status);
 void add_top(CLI::App& app, int& exit_status);
 void add_unit(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);

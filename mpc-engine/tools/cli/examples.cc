@@ -71,6 +71,8 @@ constexpr Example kExamples[] = {
      "store list --config /etc/tkdc/server0/tkdc.toml --out list-0"},
     {"store recovery", "another key that opens a stopped server's store",
      "store recovery --config /etc/tkdc/server0/tkdc.toml --out RECOVERY.KEY"},
+    {"tables plan", "what 1,000 logins of a morning need in a realm on two servers",
+     "tables plan --logins 1000 --config /etc/tkdc/server0/tkdc.toml"},
     {"unit", "look at what server 0's unit would be told",
      "unit --config /etc/tkdc/server0/tkdc.toml --out -"},
 };

@@ -7,12 +7,12 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "service/garbled/whole.h"
 #include "service/server/config.h"
 #include "session/session.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/planned_circuit.h"
 #include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
@@ -65,13 +65,11 @@ Sums sums_of(const std::vector<Planned>& all) {
 
 // NAME[:SIZE][=TIMES]
 Result<Planned> planned(const std::string& text) {
+  auto named = planned_circuit(text);
+  if (!named) return named.error();
   Planned one;
-  one.circuit = text.substr(0, text.find('='));
-  if (one.circuit.size() < text.size()) {
-    std::istringstream times(text.substr(one.circuit.size() + 1));
-    if (!(times >> one.times) || !times.eof() || one.times == 0 || one.times > 1'000)
-      return fail("'" + text + "': behind = stands how often a login needs it, 1 to 1000");
-  }
+  one.circuit = named->name;
+  one.times = named->times;
   auto shape = WholeKinds::shape_of(one.circuit);
   if (!shape) return shape.error();
   const std::uint64_t labels = (*shape)->out_bits * garble::kLabelBytes;
@@ -131,12 +129,6 @@ Plan plan_of(const PlanOptions& options, const std::vector<Planned>& all,
   plan.carried =
       garbling.octets_per_s == 0 ? logins : plan.ready + plan.made_per_minute * options.minutes;
   return plan;
-}
-
-std::string rounded(double value, int digits = 1) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
 }
 
 void show(const PlanOptions& options, const std::vector<Planned>& all, const ServerConfig& config,

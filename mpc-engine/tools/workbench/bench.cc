@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc bench: what the engine does on this machine.
+#include "tools/bench/ahead.h"
 #include "tools/bench/check.h"
 #include "tools/bench/ctr.h"
 #include "tools/bench/garble.h"
@@ -17,6 +18,7 @@ namespace tkdc::workbench {
 void add_bench(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("bench", "measure the engine on this machine");
   command->require_subcommand(1);
+  bench::add_ahead(*command, exit_status);
   bench::add_check(*command, exit_status);
   bench::add_ctr(*command, exit_status);
   bench::add_garble(*command, exit_status);

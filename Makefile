@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench bench-login scaling storm soak stress attack drill alerts-test migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        lint format bench bench-login scaling lut-scaling storm soak stress attack drill alerts-test migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
         packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -23,6 +23,7 @@ help:
 	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'
 	@echo 'make bench-login     kinit and kvno with servers near and far, by sharing and garbled; as root'
 	@echo 'make scaling         the plot of docs/performance.md, some minutes'
+	@echo 'make lut-scaling     the same of lookup tables, by blocks, threads and parties'
 	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
@@ -152,6 +153,9 @@ bench-login: release
 
 scaling: release
 	$(PYTHON) -m tests.bench.scaling build/release/bin --out docs/scaling.svg
+
+lut-scaling: release
+	$(PYTHON) -m tests.bench.lut_scaling build/release/bin --out docs/lut-scaling.svg
 
 # SECONDS of each run; everything on loopback, and it stops by itself.
 storm: release

@@ -3,7 +3,8 @@
 
 import xml.etree.ElementTree as ElementTree
 
-from tests.bench import instructions, migration, scaling
+from tests.bench import instructions, lut_scaling, migration, scaling
+from tests.bench.diagram import HEIGHT
 
 PROFILE = """\
 ob=/somewhere/bench-workload
@@ -53,8 +54,24 @@ def test_the_plot_has_every_point():
     root = ElementTree.fromstring(scaling.plot(points))
     circles = [e for e in root.iter() if e.tag.endswith("circle")]
     assert len(circles) == 2 * len(points)
-    assert all(0 < float(c.get("cy")) < scaling.HEIGHT for c in circles)
+    assert all(0 < float(c.get("cy")) < HEIGHT for c in circles)
     assert len({c.get("cx") for c in circles}) == 2 * len(scaling.COHORTS)
+
+
+def test_the_plot_of_lookup_tables_has_every_point():
+    points = [{"mode": mode, "by": by, "value": value, "ahead_cpu_us": 9000.0 / (k + 1),
+               "ahead_octets": 10_000.0 * value, "online_cpu_us": 9.0}
+              for by, values in lut_scaling.VALUES.items() for mode in lut_scaling.COLOURS
+              for k, value in enumerate(values)]
+    root = ElementTree.fromstring(lut_scaling.plot(points))
+    circles = [e for e in root.iter() if e.tag.endswith("circle")]
+    assert len(circles) == len(points)
+    assert all(0 < float(c.get("cy")) < HEIGHT for c in circles)
+    steps = sum(len(values) for values in lut_scaling.VALUES.values())
+    assert len({c.get("cx") for c in circles}) == steps
+    rows = lut_scaling.rows(points)
+    assert len(rows) == len(points)
+    assert rows[0] == ["blocks at once", "1", "AES-LT", "9,000", "10,000", "9.0"]
 
 
 def test_a_migration_that_lost_something_fails():

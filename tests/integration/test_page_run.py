@@ -243,6 +243,7 @@ TYPED = (
           put={"N": "100", "M": "5"}),
     Typed("two-servers.md", "tkdc tables plan --logins N --config /etc/tkdc/NAME/tkdc.toml",
           "use `tkdc garbling plan`", REFUSED, put={"N": "100"}),
+    Typed("two-servers.md", "tkdc bench ahead", "--tables-per-s"),
     Typed("health.md", "tkdc status --server-socket /run/tkdc/status-server/server0.sock",
           "healthy"),
     Typed("health.md", "tkdc doctor --server-socket /run/tkdc/status-server/server0.sock",

@@ -283,7 +283,12 @@ Read read_after(bool by_backup) {
       done = session.channel().write({&taken, 1});
       if (done) done = session.channel().read({&taken, 1});
       if (done) out.taken = taken;
-      if (!done || taken != 1) return fail("it does not take the block");
+      if (!done || taken != 1) {
+        // The prover has still to say why: of a peer that has gone it would say that.
+        std::uint8_t more = 0;
+        (void)session.channel().read({&more, 1});
+        return fail("it does not take the block");
+      }
       auto spy = pair::spied_bridge(session, pools[1].blocks[0], pools[1].deltas.delta,
                                     record[1].blocks[0]);
       if (!spy) return spy.error();

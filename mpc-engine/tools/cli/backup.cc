@@ -12,12 +12,14 @@
 #include <iostream>
 #include <memory>
 
+#include "base/durable_file.h"
 #include "base/hardening.h"
 #include "base/hex.h"
 #include "base/output_file.h"
 #include "base/system_error.h"
 #include "base/utc_time.h"
 #include "service/backup/backup_check.h"
+#include "service/backup/backup_shelf.h"
 #include "service/backup/take_backup.h"
 #include "tools/cli/backup_files.h"
 #include "tools/cli/backup_shelf_command.h"
@@ -96,6 +98,10 @@ Result<void> make_backup(const BackupOptions& options) {
                     : options.to;
   take.now_s = static_cast<std::uint64_t>(std::time(nullptr));
   if (auto made = make_folder(take.folder); !made) return made;
+  for (const std::string& draft : left_drafts(take.folder, take.now_s))
+    std::cerr << "tkdc backup make: " << printable(draft)
+              << (remove_wiped(draft) ? " was left by a run that was killed, and is removed\n"
+                                      : ", left by a run that was killed, cannot be removed\n");
   take.watch = watched("values");
   auto taken = take_backup(take, at->key);
   take.watch = {};

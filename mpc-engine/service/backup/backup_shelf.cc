@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/backup/backup_shelf.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -79,6 +81,22 @@ std::optional<BackupHead> newest_backup(const std::string& folder,
     if (!newest || whole->head.made_at_s > newest->made_at_s) newest = whole->head;
   }
   return newest;
+}
+
+std::vector<std::string> left_drafts(const std::string& folder, std::uint64_t now_s) {
+  constexpr std::uint64_t kDayS = 86'400;
+  std::vector<std::string> out;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const std::string path = entries->path().string();
+    struct stat st {};
+    if (path.ends_with(kBackupDraftEnding) && ::lstat(path.c_str(), &st) == 0 &&
+        S_ISREG(st.st_mode) && static_cast<std::uint64_t>(st.st_mtime) + kDayS <= now_s)
+      out.push_back(path);
+  }
+  std::ranges::sort(out);
+  return out;
 }
 
 bool of_several_servers(const std::vector<ShelvedBackup>& shelf) {

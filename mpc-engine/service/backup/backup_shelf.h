@@ -36,6 +36,9 @@ Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder);
 std::optional<BackupHead> newest_backup(const std::string& folder,
                                         const InstallationId& installation, int party);
 
+// Drafts of runs that were killed: nobody has written to them for a day.
+std::vector<std::string> left_drafts(const std::string& folder, std::uint64_t now_s);
+
 // Heads are not authenticated without the key: in a folder of several, who writes one server's
 // backups can have all others' look stale.
 bool of_several_servers(const std::vector<ShelvedBackup>& shelf);

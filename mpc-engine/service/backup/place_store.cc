@@ -102,33 +102,50 @@ bool StorePlace::is_held(const std::string& path) const {
 
 // The new one gets the name under which the former is to lie; then both change their names. So no
 // crash leaves the former one under the name of a draft, which goes.
-Result<std::string> StorePlace::replace(const std::string& former) {
+Result<PlacedStore> StorePlace::replace(const std::string& former) {
+  PlacedStore out;
+  // The names have changed, and the folder around them was not synced.
+  const auto not_on_disk = [&](int why) {
+    const std::string folder = fs::path(path_).parent_path().string();
+    out.unsynced = system_error("cannot sync " + folder, {}, why).message;
+  };
   if (!there_) {
-    if (!put_in_place(draft_, path_, OldFile::kLeft))
-      return system_error("cannot move the restored store to " + path_);
+    if (!put_in_place(draft_, path_, OldFile::kLeft)) {
+      const int why = errno;
+      if (::access(draft_.c_str(), F_OK) == 0)
+        return system_error("cannot move the restored store to " + path_, {}, why);
+      not_on_disk(why);
+    }
     draft_.clear();
-    return std::string();
+    return out;
   }
   if (auto carried = carry_over(); !carried.ok()) return carried.error();
-  if (!put_in_place(draft_, former, OldFile::kLeft))
-    return system_error("cannot move the restored store to " + former);
+  if (!put_in_place(draft_, former, OldFile::kLeft)) {
+    const int why = errno;
+    if (::access(draft_.c_str(), F_OK) != 0) draft_ = former;
+    return system_error("cannot move the restored store to " + former, {}, why);
+  }
   draft_ = former;
   if (!exchange_folders(former, path_)) {
-    // Where the names have changed and the folder around them was not synced, it is the former
-    // store's, which stays; a restored one that stays has keys that nobody uses.
-    if (is_held(former)) draft_.clear();
-    return system_error("cannot put the restored store in the place of " + path_,
-                        "the folder must be no mount point, on a file system that exchanges "
-                        "folders (ext4, xfs, btrfs, tmpfs); look at " +
-                            former + " before you try it again, if it is there");
+    const int why = errno;
+    if (!is_held(former))
+      return system_error("cannot put the restored store in the place of " + path_,
+                          "the folder must be no mount point, on a file system that exchanges "
+                          "folders (ext4, xfs, btrfs, tmpfs)",
+                          why);
+    not_on_disk(why);
   }
   draft_.clear();
+  out.former = former;
+  // It may be the store again: it keeps all that it has.
+  if (!out.unsynced.empty()) return out;
   if (!occupied_) wipe_keys(former);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(former, error))
     if (!occupied_ || !of_the_store(entry.path().filename().string()))
       ::unlink(entry.path().c_str());
-  return !occupied_ && ::rmdir(former.c_str()) == 0 ? std::string() : former;
+  if (!occupied_ && ::rmdir(former.c_str()) == 0) out.former.clear();
+  return out;
 }
 
 }  // namespace tkdc

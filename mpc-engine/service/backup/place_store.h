@@ -10,6 +10,11 @@
 
 namespace tkdc {
 
+struct PlacedStore {
+  std::string former;    // where the store of before is now; empty where there was none
+  std::string unsynced;  // why a loss of power may undo it; empty: it is on disk
+};
+
 class StorePlace {
  public:
   // `path`: the store's folder, which may be absent. Error: a server runs on it.
@@ -22,9 +27,9 @@ class StorePlace {
   const std::string& draft() const { return draft_; }
   // There is a store now.
   bool occupied() const { return occupied_; }
-  // What else lies in the store's folder, orders and notes of its server, goes along. Returns where
-  // the former store is now; empty where there was none. Error: nothing was changed.
-  Result<std::string> replace(const std::string& former);
+  // What else lies in the store's folder, orders and notes of its server, goes along. Error:
+  // nothing was changed.
+  Result<PlacedStore> replace(const std::string& former);
 
  private:
   StorePlace(std::string path, UniqueFd lock, bool there);

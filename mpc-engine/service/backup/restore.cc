@@ -92,9 +92,9 @@ class StoreRestore final : public Restore {
     auto era = opens(reader.head());
     if (!era.ok()) return era.error();
     if (auto on = look_at(reader); !on.ok()) return on.error();
-    auto former = place_.replace(former_name());
-    if (!former.ok()) return former.error();
-    return RestoredStore{*former, *era};
+    auto placed = place_.replace(former_name());
+    if (!placed.ok()) return placed.error();
+    return RestoredStore{placed->former, *era, placed->unsynced};
   }
 
  private:

@@ -26,6 +26,7 @@ struct RestoreOptions {
 struct RestoredStore {
   std::string former;  // where the store of before is now; empty: there was none
   std::uint32_t era = 0;
+  std::string unsynced;  // why a loss of power may undo it; empty: it is on disk
 };
 
 // While this is there no server starts in the place.

@@ -30,6 +30,7 @@ struct TakenBackup {
 Result<TakenBackup> take_backup(const TakeOptions& options, const SecretBuffer& wrapping);
 
 inline constexpr std::string_view kBackupEnding = ".tkdc-backup";
+inline constexpr std::string_view kBackupDraftEnding = ".tkdc-backup.partial";  // not finished yet
 // server1-20261126T033000Z.tkdc-backup
 std::string backup_name(int party, std::uint64_t made_at_s);
 

@@ -226,7 +226,7 @@ class RecordStore final : public Store,
   Result<Digest> inventory_of(Table records, std::uint32_t epoch);
 
   Result<Bytes> read_state(ByteSpan name, const std::string& what);
-  Result<void> write_state(ByteSpan name, const std::string& what, ByteSpan state);
+  int uncount(Txn& txn);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
   Result<void> say_format(Txn& txn);
@@ -263,6 +263,7 @@ class RecordStore final : public Store,
   // Under write_mutex_ once the store is open.
   Refresh refresh_;
   bool switch_due_ = false, tidy_due_ = false;
+  bool keys_file_unsure_ = false;                  // it may have other keys of epochs than keys_
   bool has_dropped_ = false, epoch_keys_ = false;  // as the owner's record says
   // For those who only ask, and wait for no disk.
   std::mutex serving_mutex_;

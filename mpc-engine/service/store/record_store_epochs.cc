@@ -64,8 +64,14 @@ StoreKeys RecordStore::needed_keys() const {
   return out;
 }
 
+// Where it fails, the file is the one of before or the new one, whose name may not be on disk yet.
+// The former keys go on; tidy() writes what is needed, whichever it is.
 Result<void> RecordStore::write_epoch_keys(StoreKeys keys) {
-  if (auto written = keyring_->write_epochs(keys); !written.ok()) return written;
+  if (auto written = keyring_->write_epochs(keys); !written.ok()) {
+    keys_file_unsure_ = tidy_due_ = true;
+    return written;
+  }
+  keys_file_unsure_ = false;
   keys_ = std::move(keys);
   use_epoch_keys();
   return {};
@@ -74,7 +80,8 @@ Result<void> RecordStore::write_epoch_keys(StoreKeys keys) {
 Result<void> RecordStore::drop_epoch_keys() {
   if (!two_levels_) return {};
   StoreKeys needed = needed_keys();
-  if (needed.epochs.size() < keys_.epochs.size() || needed.bare_rows != keys_.bare_rows)
+  if (needed.epochs.size() < keys_.epochs.size() || needed.bare_rows != keys_.bare_rows ||
+      keys_file_unsure_)
     if (auto written = write_epoch_keys(std::move(needed)); !written.ok()) return written;
   if (!keys_.epochs.empty() || !epoch_keys_) return {};
   // None is left, as after a first refresh that was abandoned: a release of before reads it again.

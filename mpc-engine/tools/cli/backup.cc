@@ -12,6 +12,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/durable_file.h"
 #include "base/hardening.h"
 #include "base/hex.h"
 #include "base/output_file.h"
@@ -95,6 +96,10 @@ Result<void> make_backup(const BackupOptions& options) {
   take.folder = options.to.empty() ? own_backups(at->config.store_path) : options.to;
   take.now_s = static_cast<std::uint64_t>(std::time(nullptr));
   if (auto made = make_folder(take.folder); !made) return made;
+  for (const std::string& draft : left_drafts(take.folder, take.now_s))
+    std::cerr << "tkdc backup make: " << printable(draft)
+              << (remove_wiped(draft) ? " was left by a run that was killed, and is removed\n"
+                                      : ", left by a run that was killed, cannot be removed\n");
   take.watch = watched("values");
   auto taken = take_backup(take, at->key);
   take.watch = {};

@@ -65,6 +65,10 @@ int list(const ShelfOptions& options) {
   auto shelf = look(options.folder);
   if (!shelf) return say_failure("tkdc backup list", shelf.error(), kBackupFailed);
   show_backups(*shelf);
+  for (const std::string& draft : left_drafts(options.folder, now_s()))
+    std::cout << printable(draft)
+              << ": left by a run that was killed; the next `tkdc backup make` into this folder "
+                 "removes it\n";
   std::size_t stale = 0, troubled = 0;
   for (const ShelvedBackup& one : *shelf) {
     stale += one.stale ? 1 : 0;

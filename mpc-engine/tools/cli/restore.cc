@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kName = "tkdc restore";
 constexpr const char* kNoState = "none";
+constexpr int kRestoredUnsynced = 99;  // within this program: the store is in its place
 constexpr const char* kNextOfTwo =
     "Start the server. If keys were made or removed since the backup, there is no session, and the "
     "journal says that the inventories differ. Then restore the other server from its backup of "
@@ -132,6 +133,13 @@ int restore_as(const Owner& owner, const RestoreWords& words, const Checked& bac
     std::cout << "The store of before is in " << done->former
               << ": destroy it when the realm serves.\n";
   say_of_folder(words, made_folder);
+  if (!done->unsynced.empty())
+    return say_failure(
+        kName,
+        fail("the restored store is in its place, but a loss of power may undo that: " +
+             done->unsynced + ". Mend that disk; before the server starts look which store is in " +
+             at.config.store_path),
+        kRestoredUnsynced);
   if (at.config.parties == 2)
     std::cout << kNextOfTwo;
   else
@@ -178,6 +186,7 @@ int restore_checked(const RestoreWords& words, const Checked& backup) {
     if (auto made = write_member_files(words.into, backup.files); !made)
       return say_failure(kName, made.error(), kBackupRefused);
   const int status = restore_store(words, backup, config, make_folder);
+  if (status == kRestoredUnsynced) return kBackupFailed;
   std::error_code ignored;
   if (status != kBackupGood && make_folder) fs::remove_all(words.into, ignored);
   return status;

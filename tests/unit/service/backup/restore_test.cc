@@ -40,6 +40,9 @@ std::map<std::string, Bytes> all_in(const std::string& folder) {
 
 TEST_F(RestoreTest, AStoreComesBackAsItWas) {
   fill_store();
+  const Bytes head(40, 1);  // of the audit log, which is not in the backup
+  ASSERT_TRUE(store_->set_audit_head(head).ok());
+  EXPECT_EQ(store_->audit_head().value(), head);
   const auto inventory = store_->inventory().value();
   const std::string path = taken();
   fs::remove_all(options_.path);
@@ -53,6 +56,7 @@ TEST_F(RestoreTest, AStoreComesBackAsItWas) {
   EXPECT_EQ(store_->epochs().era, 0u);
   EXPECT_FALSE((*store_->get(id_of(1)))->open_only);
   EXPECT_TRUE(store_->two_levels());
+  EXPECT_TRUE(store_->audit_head().value().empty()) << "it takes any log";
 }
 
 // Of two servers: a backup has their pools' heads and no block of them, and a store that is made of
@@ -224,6 +228,20 @@ TEST_F(RestoreTest, BackupsOfTheStoreThatWasReplacedAreTheOlder) {
   EXPECT_EQ((*shelf)[0].path, present);
   EXPECT_EQ((*shelf)[1].path, left);
   for (const ShelvedBackup& one : to_remove(*shelf, {1, 0}, kNow + 3)) EXPECT_NE(one.path, present);
+}
+
+// What a server keeps of its audit log makes no backup older.
+TEST_F(RestoreTest, AnAuditHeadIsNoReasonToRefuseABackup) {
+  fill_store();
+  const std::string path = taken();
+  open();
+  for (std::uint8_t n = 1; n < 4; ++n) ASSERT_TRUE(store_->set_audit_head(Bytes(40, n)).ok());
+  EXPECT_EQ(why_not(path, restore_options()), "restored");
+  open();
+  EXPECT_EQ(store_->audit_head()->size(), 0u) << "of another log";
+  ASSERT_TRUE(store_->set_audit_head(Bytes(40, 4)).ok());
+  add(21);
+  expect_says(why_not(path, restore_options()), "is newer");
 }
 
 // Also where the store was lost, so that generations began at the backup's.

@@ -2,6 +2,9 @@
 // Which backups of a folder are stale, and which retention leaves over.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+
 #include "scratch_backup.h"
 #include "service/backup/backup_shelf.h"
 #include "service/backup/backup_writer.h"
@@ -61,6 +64,22 @@ TEST_F(Shelf, ALaterEraIsNewerThanWhateverWasBefore) {
   ASSERT_TRUE(shelf.ok()) << shelf.error().message;
   EXPECT_EQ(words(*shelf), "1:9 1:7 1:95! 1:90 ");
   EXPECT_EQ(words(to_remove(*shelf, {2, 0}, kNow)), "1:95! 1:90 ");
+}
+
+TEST_F(Shelf, DraftsThatNobodyWritesToAreLeft) {
+  const std::string now = folder_ + "/now" + std::string(kBackupDraftEnding),
+                    old = folder_ + "/old" + std::string(kBackupDraftEnding);
+  for (const std::string& path : {now, old, folder_ + "/old.partial"})
+    write_octets(path, octets("a part"));
+  put(1, 0, 5, kNow);
+  const auto seen = std::chrono::system_clock::now().time_since_epoch();
+  const auto at =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(seen).count());
+  EXPECT_TRUE(left_drafts(folder_, at + 86'000).empty());
+  std::filesystem::last_write_time(
+      old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24));
+  EXPECT_EQ(left_drafts(folder_, at + 60), std::vector{old});
+  EXPECT_TRUE(left_drafts(folder_ + "/none", at).empty());
 }
 
 TEST_F(Shelf, ADamagedOneIsSeenWithoutAKey) {

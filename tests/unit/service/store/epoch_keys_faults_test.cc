@@ -128,6 +128,27 @@ TEST_F(EpochKeysFaults, ADiskThatRefusesEachStepOfReplacingTheFile) {
     }
 }
 
+// Also by the step behind the rename: the file has the new key, and nobody took it for written.
+TEST_F(EpochKeysFaults, NoKeyStaysThatNothingNames) {
+  std::size_t refused = 0;
+  for (int step = 1;; ++step) {
+    SCOPED_TRACE(step);
+    ASSERT_NO_FATAL_FAILURE(start(false));
+    disk_fault = {.at = step};
+    const auto begun = store_->refresh()->begin();
+    const bool was_there = disk_fault.seen >= step;
+    disk_fault = {};
+    if (!was_there) break;
+    if (begun.ok()) continue;
+    ++refused;
+    ASSERT_TRUE(store_->refresh()->tidy().ok());
+    EXPECT_EQ(epochs(), 1u);
+    open();
+    EXPECT_EQ(epochs(), 1u);
+  }
+  EXPECT_GT(refused, 2u);
+}
+
 // No session is at work where the pairs are swapped.
 TEST_F(EpochKeysFaults, ReadersBesideARefresh) {
   fill();

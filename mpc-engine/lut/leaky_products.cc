@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "lut/coefficients.h"
+#include "lut/huge_pages.h"
 #include "lut/string_product.h"
 
 namespace tkdc::lut {
@@ -98,8 +99,8 @@ class LeakyRun {
 
   Result<void> run() {
     const std::size_t at_once = kRows / shape_.bits;
-    for (std::size_t first = 0; first < out_.strings.size(); first += at_once) {
-      const std::size_t count = std::min(at_once, out_.strings.size() - first);
+    for (std::size_t first = 0; first < out_.size(); first += at_once) {
+      const std::size_t count = std::min(at_once, out_.size() - first);
       if (auto done = make(first, count); !done) return done;
     }
     return {};
@@ -108,7 +109,7 @@ class LeakyRun {
  private:
   Result<void> make(std::size_t first, std::size_t count) {
     if (auto done = draw(first, count); !done) return done;
-    const auto strings = std::span(out_.strings).subspan(first, count);
+    const auto strings = std::span<const String>(strings_);
     const std::size_t rows = count * shape_.bits;
     const auto bits_of = [&](std::size_t p) {
       return std::span<const AuthBit>(bits_).subspan(p * rows, rows);
@@ -123,8 +124,9 @@ class LeakyRun {
     for (std::size_t k = 0; k < rows; ++k) {
       const std::uint64_t own = bits_[k].own();
       const String &v = strings[k / shape_.bits], &sum = sums_[k];
-      out_.products[first * shape_.bits + k] = {
-          first_bits(sum.value ^ v.value.where(own), shape_.length), sum.mac ^ v.mac.where(own)};
+      out_.set_product(
+          first + k / shape_.bits, k % shape_.bits,
+          {first_bits(sum.value ^ v.value.where(own), shape_.length), sum.mac ^ v.mac.where(own)});
     }
     return {};
   }
@@ -134,13 +136,14 @@ class LeakyRun {
     bits_.resize(peers_.size() * rows);
     if (auto drawn = dealer_.draw(std::span(bits_)); !drawn) return drawn;
     Labels labels(count * shape_.length);
+    strings_.resize(count);
     if (auto drawn = dealer_.draw(std::span(labels)); !drawn) return drawn;
     for (std::size_t k = 0; k < count; ++k)
-      out_.strings[first + k] =
-          string_of(std::span(labels).subspan(k * shape_.length, shape_.length));
+      strings_[k] = string_of(std::span(labels).subspan(k * shape_.length, shape_.length));
+    for (std::size_t k = 0; k < count; ++k) out_.set_string(first + k, strings_[k]);
     for (std::size_t k = 0; k < rows; ++k)
-      out_.bits[first * shape_.bits + k] =
-          label_of(&bits_[k], peers_.size(), rows, dealer_.delta());
+      out_.set_bit(first + k / shape_.bits, k % shape_.bits,
+                   label_of(&bits_[k], peers_.size(), rows, dealer_.delta()));
     return {};
   }
 
@@ -149,20 +152,22 @@ class LeakyRun {
   Leaky& out_;
   std::vector<LeakyPeer> peers_;
   AuthBits bits_;
-  Strings sums_;
+  Strings strings_, sums_;
 };
 
 // Σ ψ_k of all products.
-String folded(const Strings& products, const Label& coins) {
+String folded(Shape shape, const Leaky& of, const Label& coins) {
   constexpr std::size_t kSome = 1024;
   Coefficients coefficients(coins);
   Labels factors(kSome), values(kSome), macs(kSome);
   String sum;
-  for (std::size_t first = 0; first < products.size(); first += kSome) {
-    const std::size_t count = std::min(kSome, products.size() - first);
+  const std::size_t rows = of.size() * shape.bits;
+  for (std::size_t first = 0; first < rows; first += kSome) {
+    const std::size_t count = std::min(kSome, rows - first);
     for (std::size_t k = 0; k < count; ++k) {
-      values[k] = products[first + k].value;
-      macs[k] = products[first + k].mac;
+      const String one = of.product((first + k) / shape.bits, (first + k) % shape.bits);
+      values[k] = one.value;
+      macs[k] = one.mac;
     }
     const auto some = std::span(factors).first(count);
     coefficients.draw(some);
@@ -175,12 +180,12 @@ String folded(const Strings& products, const Label& coins) {
 }
 
 // That each product's value is what its MAC says.
-Result<void> check_products(Dealer& dealer, const Strings& products) {
+Result<void> check_products(Dealer& dealer, Shape shape, const Leaky& products) {
   auto coins = dealer.coins();
   if (!coins) return coins.error();
   Labels mask(128);
   if (auto drawn = dealer.draw(std::span(mask)); !drawn) return drawn;
-  const String sum = folded(products, *coins) ^ string_of(mask);
+  const String sum = folded(shape, products, *coins) ^ string_of(mask);
   Label opened = sum.value;
   if (auto done = dealer.exchange({reinterpret_cast<std::uint8_t*>(&opened), kLabelBytes}); !done)
     return done;
@@ -190,14 +195,22 @@ Result<void> check_products(Dealer& dealer, const Strings& products) {
 
 }  // namespace
 
+Leaky::Leaky(Shape shape, std::size_t count)
+    : bits_(shape.bits), stride_(count == 0 ? 0 : kString + shape.bits * (1 + kString)) {
+  resize_in_huge_pages(labels_, count * stride_);
+}
+
+void Leaky::fetch(std::size_t k) const {
+  constexpr std::size_t kLine = 64 / kLabelBytes;
+  for (std::size_t at = 0; at < stride_; at += kLine) __builtin_prefetch(of(k) + at);
+  __builtin_prefetch(of(k) + stride_ - 1);
+}
+
 Result<Leaky> leaky_products(Dealer& dealer, Shape shape, std::size_t count) {
-  Leaky out;
-  out.bits.resize(count * shape.bits);
-  out.strings.resize(count);
-  out.products.resize(count * shape.bits);
+  Leaky out(shape, count);
   LeakyRun run(dealer, shape, out);
   if (auto done = run.run(); !done) return done.error();
-  if (auto good = check_products(dealer, out.products); !good) return good.error();
+  if (auto good = check_products(dealer, shape, out); !good) return good.error();
   return out;
 }
 

@@ -72,8 +72,8 @@ class Combination {
   Combination(Dealer& dealer, Shape shape, const Leaky& leaky, std::size_t bucket,
               const Label& seed, std::span<const Label> q, std::span<const Label> p, Labels& out)
       : dealer_(dealer), shape_(shape), leaky_(leaky), bucket_(bucket),
-        order_(pair::permutation_of(seed, leaky.strings.size())), q_(q), p_(p), out_(out),
-        sums_(kMostBits), labels_(bucket) {}
+        order_(pair::permutation_of(seed, leaky.size())), q_(q), p_(p), out_(out), sums_(kMostBits),
+        labels_(bucket) {}
   ~Combination() { garble::wipe_stack(); }
 
   Result<void> run() {
@@ -93,13 +93,10 @@ class Combination {
   }
 
  private:
-  static constexpr std::size_t kPiece = 512, kFetched = 4, kMostInBucket = 16, kMostBits = 16;
+  static constexpr std::size_t kPiece = 512, kFetched = 6, kMostInBucket = 16, kMostBits = 16;
 
   std::span<const std::uint32_t> members(std::size_t k) const {
     return std::span(order_).subspan((first_ + k) * bucket_, bucket_);
-  }
-  const Label& bit(std::uint32_t member, std::size_t i) const {
-    return leaky_.bits[member * shape_.bits + i];
   }
   String operand(std::size_t k) const {
     return string_of(p_.subspan((first_ + k) * shape_.length, shape_.length));
@@ -108,24 +105,15 @@ class Combination {
   String turns(std::size_t k) {
     for (std::size_t i = 0; i < shape_.bits; ++i) {
       sums_[i] = q_[(first_ + k) * shape_.bits + i];
-      for (const std::uint32_t member : members(k)) sums_[i] = sums_[i] ^ bit(member, i);
+      for (const std::uint32_t member : members(k)) sums_[i] = sums_[i] ^ leaky_.bit(member, i);
     }
     return string_of(std::span(sums_).first(shape_.bits));
   }
 
   // Members stand anywhere in memory.
-  void fetch_operands(std::size_t k) const {
+  void fetch(std::size_t k) const {
     if (k >= count_) return;
-    for (const std::uint32_t member : members(k)) {
-      __builtin_prefetch(&leaky_.strings[member]);
-      for (std::size_t i = 0; i < shape_.bits; i += 4) __builtin_prefetch(&bit(member, i));
-    }
-  }
-  void fetch_products(std::size_t k) const {
-    if (k >= count_) return;
-    for (const std::uint32_t member : members(k))
-      for (std::size_t i = 0; i < shape_.bits; i += 2)
-        __builtin_prefetch(&leaky_.products[member * shape_.bits + i]);
+    for (const std::uint32_t member : members(k)) leaky_.fetch(member);
   }
 
   // Of each bucket: d_1 … d_{B−1}, δ, ε.
@@ -133,10 +121,10 @@ class Combination {
     BitWriter writer(opened_);
     masked_.clear();
     for (std::size_t k = 0; k < count_; ++k) {
-      fetch_operands(k + kFetched);
+      fetch(k + kFetched);
       const auto of = members(k);
-      const String& v = leaky_.strings[of[0]];
-      for (std::size_t j = 1; j < bucket_; ++j) masked_.push_back(v ^ leaky_.strings[of[j]]);
+      const String v = leaky_.string(of[0]);
+      for (std::size_t j = 1; j < bucket_; ++j) masked_.push_back(v ^ leaky_.string(of[j]));
       masked_.push_back(v ^ operand(k));
       masked_.push_back(turns(k));
       for (std::size_t j = bucket_ + 1; j-- > 0;)
@@ -150,7 +138,7 @@ class Combination {
     BitReader reader(opened_);
     products_.resize(count_ * shape_.bits);
     for (std::size_t k = 0; k < count_; ++k) {
-      fetch_products(k + kFetched);
+      fetch(k + kFetched);
       Label values[kMostInBucket + 1];
       for (std::size_t j = 0; j <= bucket_; ++j) {
         values[j] = reader.get(j == bucket_ ? shape_.bits : shape_.length);
@@ -167,8 +155,8 @@ class Combination {
     String out;
     Label sum, factors[kMostInBucket];
     for (std::size_t j = 0; j < bucket_; ++j) {
-      const Label& b = bit(of[j], i);
-      out = out ^ leaky_.products[of[j] * shape_.bits + i];
+      const Label& b = leaky_.bit(of[j], i);
+      out = out ^ leaky_.product(of[j], i);
       if (j > 0) {
         labels_[j] = b;
         factors[j] = values[j - 1];
@@ -178,7 +166,7 @@ class Combination {
     }
     // ε is public.
     const std::uint64_t turn = bit_of(turns, i);
-    const String& v = leaky_.strings[of[0]];
+    const String v = leaky_.string(of[0]);
     out = out ^ String { v.value.where(turn), v.mac.where(turn) };
     sum = sum ^ dealer_.part().where(turn);
     out.value = out.value ^ delta.where(sum.low & 1);

@@ -34,11 +34,34 @@ struct Shape {
   std::size_t bits, length;  // m and n, at most 16 and 128
 };
 
-// Leaky ones of random operands, after their check. `outer` of them: bits are labels [outer][m],
-// strings [outer], products [outer][m].
-struct Leaky {
-  Labels bits;
-  Strings strings, products;
+// Leaky ones of random operands, after their check. What belongs to one of them lies together,
+// since buckets take them from anywhere: its string, its m bits, its m products.
+class Leaky {
+ public:
+  explicit Leaky(Shape shape = {0, 0}, std::size_t count = 0);
+  std::size_t size() const { return stride_ == 0 ? 0 : labels_.size() / stride_; }
+  String string(std::size_t k) const { return get(k, 0); }
+  const Label& bit(std::size_t k, std::size_t i) const { return of(k)[kString + i]; }
+  String product(std::size_t k, std::size_t i) const { return get(k, product_at(i)); }
+  void set_string(std::size_t k, const String& to) { set(k, 0, to); }
+  void set_bit(std::size_t k, std::size_t i, const Label& to) { of(k)[kString + i] = to; }
+  void set_product(std::size_t k, std::size_t i, const String& to) { set(k, product_at(i), to); }
+  // That it will be read soon.
+  void fetch(std::size_t k) const;
+
+ private:
+  static constexpr std::size_t kString = 2;  // labels of one
+  std::size_t product_at(std::size_t i) const { return kString + bits_ + kString * i; }
+  const Label* of(std::size_t k) const { return &labels_[k * stride_]; }
+  Label* of(std::size_t k) { return &labels_[k * stride_]; }
+  String get(std::size_t k, std::size_t at) const { return {of(k)[at], of(k)[at + 1]}; }
+  void set(std::size_t k, std::size_t at, const String& to) {
+    of(k)[at] = to.value;
+    of(k)[at + 1] = to.mac;
+  }
+
+  std::size_t bits_ = 0, stride_ = 0;
+  Labels labels_;
 };
 Result<Leaky> leaky_products(Dealer& dealer, Shape shape, std::size_t count);
 

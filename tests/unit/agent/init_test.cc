@@ -306,6 +306,22 @@ TEST(StatusTable, OfTwoServersNamesNoThird) {
   EXPECT_EQ(faults_of(document), std::vector<std::string>{"servers: the status has 2"});
 }
 
+TEST(StatusTable, SaysHowManyLookupTablesAreLeftAndHowLongTheyLast) {
+  auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"parties":2,"session_up":true,
+    "pair":{"pools":1,"pool_least":9,"prepared":3,"found":4,"missed":1,"tables_forward":12288,
+    "tables_inverse":8192,"tables_most":67108864,"tables_jobs":7,"tables_missed":2}}]})");
+  const std::string left =
+      "lookup tables: 12288 to seal, 8192 to open; they served 7 operations, 2 went without";
+  EXPECT_NE(status_table(document).find(left + "\n"), std::string::npos) << "nobody asks for them";
+  auto& pair = document["servers"][0]["pair"];
+  pair["tables_last_s"] = 250;
+  EXPECT_NE(status_table(document).find(left + "; at the present rate they last 250 s\n"),
+            std::string::npos)
+      << status_table(document);
+  pair["tables_most"] = 0;
+  EXPECT_EQ(status_table(document).find("lookup tables"), std::string::npos);
+}
+
 TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
   auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"session_up":true,
     "garbling":"auto","garbles":true,"garbled_ready":5,"garbled_kinds":2,"garbled_jobs":3,

@@ -24,12 +24,11 @@ TEST(LutProducts, LeakyOnesAreProductsWithMacs) {
     const Label delta = both.delta();
     int ones = 0;
     for (std::size_t k = 0; k < kOfLeaky; ++k) {
-      const String v = sum(both.of[0].strings[k], both.of[1].strings[k]);
+      const String v = sum(both.of[0].string(k), both.of[1].string(k));
       EXPECT_EQ(v.mac, ot::field_reference()->product(v.value, delta));
       for (std::size_t i = 0; i < shape.bits; ++i) {
-        const std::size_t row = k * shape.bits + i;
-        const std::uint64_t b = bit_of(both.of[0].bits[row], both.of[1].bits[row], delta);
-        const String z = sum(both.of[0].products[row], both.of[1].products[row]);
+        const std::uint64_t b = bit_of(both.of[0].bit(k, i), both.of[1].bit(k, i), delta);
+        const String z = sum(both.of[0].product(k, i), both.of[1].product(k, i));
         EXPECT_EQ(z.value, v.value.where(b));
         EXPECT_EQ(z.mac, v.mac.where(b));
         ones += static_cast<int>(b);

@@ -84,6 +84,26 @@ class TablesRealm {
   const KeyRef ref;
 };
 
+// What a login needs is told from the names of its circuits (tkdc tables plan): the same as a job
+// takes.
+TEST(PairTableJobOf, ACircuitsName) {
+  PairCircuits circuits;
+  const auto seal = table_job(circuits, "seal18:249"), open = table_job(circuits, "open17:277"),
+             longer = table_job(circuits, "open20:300");
+  ASSERT_TRUE(seal && open && longer);
+  EXPECT_EQ(seal->kind, around_kind("seal18:249"));
+  EXPECT_EQ(seal->text_bytes, 265u);
+  EXPECT_EQ(seal->needs(Way::kForward, false), 17u * 14 * 16 + 52);
+  EXPECT_EQ(seal->needs(Way::kInverse, false), 0u);
+  EXPECT_EQ(open->text_bytes, 265u);
+  EXPECT_EQ(open->needs(Way::kForward, false), 40u);
+  EXPECT_EQ(open->needs(Way::kInverse, true), 17u * 10 * 16);
+  EXPECT_EQ(longer->text_bytes, 300u - 24);
+  for (const char* none : {"mac-sha1:60", "seal", "seal18", "seal18:", "seal18:249x", "seal99:249",
+                           "seal18-249", "open18:1", "seal18:9000", ""})
+    EXPECT_FALSE(table_job(circuits, none)) << none;
+}
+
 class PairTablesServe : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(PairTablesServe, SealAndOpenAsLibkrb5) {

@@ -1,13 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // What work on all shares costs: whole engines in one process, stores in memory as
 // support/scratch.h has them (docs/performance.md, "Shares"). TKDC_KEYS says how many.
+#include <atomic>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <thread>
 
 #include "shares_at_work.h"
 
 namespace tkdc {
 namespace {
+
+// Memory of this process that is no file's: the stores' files lie in memory, too. The most while
+// this lives.
+class MostMemory {
+ public:
+  MostMemory()
+      : looks_([this](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            most_mib_ = std::max(most_mib_.load(), now_mib());
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          }
+        }) {}
+  double most_mib() const { return most_mib_; }
+  static double now_mib() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("RssAnon:")) return std::atof(line.c_str() + 8) / 1024;
+    return 0;
+  }
+
+ private:
+  std::atomic<double> most_mib_{0};
+  std::jthread looks_;
+};
 
 class SharesRate : public Shares {
  protected:
@@ -61,8 +88,12 @@ TEST_F(SharesRate, DISABLED_HowLongItTakes) {
     say("audit", keys);
   }
   begins();
+  const double before_mib = MostMemory::now_mib();
+  MostMemory memory;
   refresh(0);
   say("refresh", keys);
+  std::printf("memory of all three: %.0f MiB before it, %.0f at most\n", before_mib,
+              memory.most_mib());
   EXPECT_EQ(work(ShareTask::kAudit).audited, keys);
   expect_alarms(0, {});
 }

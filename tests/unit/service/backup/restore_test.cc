@@ -106,7 +106,7 @@ TEST_F(RestoreTest, GenerationsGrowOverRestores) {
   fill_store();
   auto first = take();
   ASSERT_TRUE(first.ok());
-  // What a server keeps of its audit log makes no backup older.
+  open();  // what a server keeps of its audit log makes no backup older
   for (std::uint8_t n = 1; n < 4; ++n) ASSERT_TRUE(store_->set_audit_head(Bytes(40, n)).ok());
   ASSERT_TRUE(restore(first->path).ok());
   auto second = take(kNow + 1);

@@ -7,6 +7,7 @@
 #include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/garbling.h"
+#include "sim/lying_agent.h"
 #include "sim/network.h"
 #include "sim/pair_steps.h"
 #include "sim/realm.h"
@@ -156,6 +157,7 @@ void ServerHost::boot() {
   world().note(host_.name, "boots");
   look_at_keys(host_);
   look_at_half_made(host_.number, true);
+  forget_lies_to(host_.number);
   wires().host_back(host_.number);
   world().fibers.start(host_, [this] { run(); });
 }

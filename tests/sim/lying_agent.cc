@@ -38,7 +38,7 @@ struct LyingAgent {
   std::map<int, SecretVector> before;  // the last job that each server got
 };
 LyingAgent deceiver;
-std::set<JobAt> lied_about;
+std::map<JobAt, int> lied_about;  // and the server that was to take it for a later job
 // Of each agent: its run, and the last number.
 std::map<int, std::pair<std::uint64_t, std::uint64_t>> last_jobs;
 
@@ -206,14 +206,15 @@ void send_late(int server, SecretVector frame, const SendTo& send) {
 }
 
 // Nobody else has it of this name, or all have other words of it.
-void note_lie(const JobRequest& meant, const SecretVector& before, const SecretVector& after) {
+void note_lie(int server, const JobRequest& meant, const SecretVector& before,
+              const SecretVector& after) {
   if (is_single(meant.op)) return;
   if (*deceiver.lie != AgentsLie::kRole && are_alike(before, after)) return;
-  lied_about.insert({deceiver.host, meant.name.run, meant.name.number});
+  lied_about.insert({{deceiver.host, meant.name.run, meant.name.number}, kEverywhere});
   auto sent = decode_request(after);
   if (!sent.ok()) return;
   if (sent->name.run != meant.name.run || sent->name.number > meant.name.number)
-    lied_about.insert({deceiver.host, sent->name.run, sent->name.number});
+    lied_about.insert({{deceiver.host, sent->name.run, sent->name.number}, server});
 }
 
 void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendTo& send) {
@@ -222,10 +223,10 @@ void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendT
     case AgentsLie::kRepeats: send(server, frame); return send(server, std::move(sent));
     case AgentsLie::kAnOldOne:
       sent = deceiver.before.contains(server) ? deceiver.before[server] : SecretVector();
-      note_lie(meant, frame, sent);
+      note_lie(server, meant, frame, sent);
       if (!sent.empty()) send(server, std::move(sent));
       return;
-    case AgentsLie::kWithholds: return note_lie(meant, frame, {});
+    case AgentsLie::kWithholds: return note_lie(server, meant, frame, {});
     case AgentsLie::kLate: return send_late(server, std::move(frame), send);
     case AgentsLie::kOctets: change_octets(sent); break;
     default: {
@@ -235,7 +236,7 @@ void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendT
     }
   }
   if (deceiver.victim != kEverywhere || deceiver.lie == AgentsLie::kRole)
-    note_lie(meant, frame, sent);
+    note_lie(server, meant, frame, sent);
   send(server, std::move(sent));
 }
 
@@ -245,7 +246,7 @@ bool swap_two(int server, const JobRequest& meant, SecretVector& frame, const Se
     return false;
   if (server == deceiver.victim) {
     // What is dealt to two servers fits in their places, too.
-    if (!world().plan.of_two()) note_lie(meant, frame, {});
+    if (!world().plan.of_two()) note_lie(server, meant, frame, {});
     deceiver.held = std::move(frame);
   } else if (deceiver.held) {
     send(deceiver.victim, std::move(frame));
@@ -288,6 +289,10 @@ void send_for_agent(int host, int server, SecretVector frame, const SendTo& send
       send(server, std::move(frame));
   }
   deceiver.before[server] = own;
+}
+
+void forget_lies_to(int server) {
+  std::erase_if(lied_about, [server](const auto& lie) { return lie.second == server; });
 }
 
 bool was_lied_about(int host, std::uint64_t run, std::uint64_t number) {

@@ -46,6 +46,8 @@ bool has_lied(int host);
 using SendTo = std::function<void(int server, SecretVector frame)>;
 void send_for_agent(int host, int server, SecretVector frame, const SendTo& send);
 
+// It starts anew, and knows no job that came early.
+void forget_lies_to(int server);
 // Jobs of which servers did not get the same, or that are not the agent's to ask for: nobody may
 // carry them out.
 bool was_lied_about(int host, std::uint64_t run, std::uint64_t number);

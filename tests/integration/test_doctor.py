@@ -148,13 +148,14 @@ def test_a_wrong_mode_is_mended_as_it_says(host):
 def test_a_file_of_another_account_in_a_store_is_named(host):
     """As a copy of the store that root has put back: the service cannot open it."""
     server = host.realm.server_directory(0)
-    for file in (server / "store/data.mdb", server / "audit.jsonl"):
+    for name in ("store/data.mdb", "audit.jsonl"):
+        file = server / name
         os.chown(file, 65534, -1)
         found = host.wrong(*host.config("server0"))
         os.chown(file, 0, -1)
         assert set(found) == {("server0", "files")}
-        assert f"{file} belongs to nobody, and the store to root" in found["server0",
-                                                                          "files"]["text"]
+        assert f"server0/{name} belongs to nobody, and the store to root" in found["server0",
+                                                                                  "files"]["text"]
     # The other way about: systemd mends it only where the folder is not the service's.
     os.chown(server / "store", 65534, -1)
     found = host.wrong(*host.config("server0"))

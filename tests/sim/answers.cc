@@ -76,7 +76,10 @@ void new_answers() { asked_of = {}; }
 
 void begin_log_anew(int server) {
   const std::string* log = log_of(server);
-  asked_of[static_cast<std::size_t>(server)].read = log == nullptr ? 0 : log->size();
+  Asked& here = asked_of[static_cast<std::size_t>(server)];
+  here.read = log == nullptr ? 0 : log->size();
+  here.asked.clear();  // it knows no job any more
+  here.had.clear();
 }
 
 void note_request(int server, int agent, const JobRequest& request) {

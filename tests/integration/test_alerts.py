@@ -152,12 +152,12 @@ def a_server_deviates(site):
 
 @fault("TkdcAuditLogBehind", quick=True)
 def an_audit_log_is_cut_at_its_end(site):
-    realm, log = site.realm, site.realm.server_directory(1) / "audit.jsonl"
-    realm.stop_servers(1)
+    realm, log = site.realm, site.realm.server_directory(0) / "audit.jsonl"
+    realm.stop_servers(0)
     log.write_text("".join(log.read_text().splitlines(keepends=True)[:3]))
-    realm.start_server(1)
-    yield {"TkdcAuditLogBehind 1"}
-    realm.tool("tkdc", "release", "--config", str(realm.config(1)))
+    realm.start_server(0)
+    yield {"TkdcAuditLogBehind 0"}
+    realm.tool("tkdc", "release", "--config", str(realm.config(0)))
 
 
 @fault("TkdcBackupOld", quick=True)

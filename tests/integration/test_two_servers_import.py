@@ -12,10 +12,10 @@ import pytest
 
 from tests.integration.conftest import NAME, SERVICE, STOCK, new_realm, remove
 from tests.integration.test_import import dump, is_handle, keys_and_rest, tkdc_import
+from tests.support.keymaterial import string_to_key
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 from tests.support.rebuild_key import rebuild, stored
-from tests.support.keymaterial import string_to_key
 from tests.support.two_servers import servers_of
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="about moving from stock")]

@@ -168,6 +168,23 @@ Kept& right_stores() {
   return stores;
 }
 
+// An old store that was like the others' has served: keys were made, removed or refreshed with it,
+// or, if nothing else, a change was begun.
+bool has_gone_on(const StoreView& now, const StoreView& right) {
+  using enum Tables::Table;
+  const auto has_more = [&](Tables::Table table, std::initializer_list<Tables::Table> known) {
+    return std::ranges::any_of(rows_in(now, table), [&](const auto& row) {
+      return std::ranges::none_of(
+          known, [&](auto one) { return rows_in(right, one).contains(row.first); });
+    });
+  };
+  const bool as_many = rows_in(now, kCommitted).size() == rows_in(right, kCommitted).size();
+  return refresh_in(now).is.epoch > refresh_in(right).is.epoch ||
+         has_more(kCommitted, {kCommitted, kTombstones, kDropped}) ||
+         has_more(kTombstones, {kTombstones}) ||
+         (as_many && (has_more(kPrepared, {kPrepared}) || has_more(kCondemned, {kCondemned})));
+}
+
 // Where the others have made or removed keys since, nothing was changed with the old one in place:
 // the right one takes its place again.
 void repair(std::int64_t party) {
@@ -179,12 +196,14 @@ void repair(std::int64_t party) {
     return;
   }
   const StoreView now = view_of(which.host());
-  if (!fit_each_other(now)) world().reached("stores: data.mdb and keys of two moments");
   const auto as_at = [&](std::int64_t other) {
     return same_keys(now, view_of(server(other).host()));
   };
+  const bool fits = fit_each_other(now);
+  if (!fits) world().reached("stores: data.mdb and keys of two moments");
+  const bool stays = fits && has_gone_on(now, view_of(which.host(), right->second));
   // Either of them may have a change that is half made.
-  if (!fit_each_other(now) || !as_at(party + 1) || !as_at(party + 2)) {
+  if (!stays && (!fits || !as_at(party + 1) || !as_at(party + 2))) {
     world().note("operator", "puts the right store back at " + which.host().name);
     world().reached("stores: differ, repaired");
     which.in_repair = true;

@@ -170,7 +170,10 @@ Result<void> PairUpkeep::answer_end(const PairOrder& order) {
   std::uint32_t number = 0;
   const PairRefresh::Left own =
       refreshes_ ? refresh_.left(census_, next_move(), number) : PairRefresh::Left::kUnknown;
-  if (census_.is_done()) census_.forget();  // the next word is of then
+  // The next word is of then. Where no key is left none will be: no key comes into an old pool.
+  // What was read serves the pool's removal, too, for which a large store is not read anew each
+  // time.
+  if (own == PairRefresh::Left::kKeys || own == PairRefresh::Left::kUnknown) census_.forget();
   Bytes out;
   Writer writer(out);
   writer.u32(number);

@@ -55,8 +55,7 @@ std::uint64_t equal(std::uint64_t a, std::uint64_t b) { return ((a ^ b) - 1) >> 
 // One tree, its nodes numbered as in a heap: the root is 1, node n's children 2 n and 2 n + 1.
 class Tree {
  public:
-  Tree(ByteSpan context, std::size_t chunk, unsigned levels)
-      : context_(context), chunk_(chunk), levels_(levels), nodes_(1) {}
+  Tree(ByteSpan context, std::size_t chunk) : context_(context), chunk_(chunk), nodes_(1) {}
 
   std::size_t width() const { return nodes_.size(); }
   void plant(const Label& root) { nodes_[0] = root; }
@@ -102,7 +101,6 @@ class Tree {
  private:
   ByteSpan context_;
   std::uint64_t chunk_;
-  unsigned levels_;
   Labels nodes_;
 };
 
@@ -157,7 +155,7 @@ Result<Labels> grow_trees(Channel& channel, ByteSpan context, const Chunks& chun
   std::size_t leaf = 0;
   for (std::size_t chunk = 0; chunk < chunks.count(); ++chunk) {
     const unsigned levels = chunks.levels(chunk);
-    Tree tree(context, chunk, levels);
+    Tree tree(context, chunk);
     Label root;
     randombytes_buf(&root, sizeof root);
     tree.plant(root);
@@ -191,7 +189,7 @@ Result<Labels> puncture_trees(Channel& channel, ByteSpan context, const Chunks& 
   for (std::size_t chunk = 0; chunk < chunks.count(); ++chunk) {
     const unsigned levels = chunks.levels(chunk);
     const std::uint64_t alpha = point_of(delta, chunks, chunk);
-    Tree tree(context, chunk, levels);
+    Tree tree(context, chunk);
     for (unsigned level = levels; level-- > 0;) {
       const std::size_t column = chunk * chunks.k() + level;
       descend_punctured(tree, alpha >> (level + 1), alpha >> level & 1, sums[column],

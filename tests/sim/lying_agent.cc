@@ -39,6 +39,7 @@ struct LyingAgent {
 };
 LyingAgent deceiver;
 std::map<JobAt, int> lied_about;  // and the server that was to take it for a later job
+std::map<JobAt, int> victims;     // of these
 // Of each agent: its run, and the last number.
 std::map<int, std::pair<std::uint64_t, std::uint64_t>> last_jobs;
 
@@ -211,10 +212,21 @@ void note_lie(int server, const JobRequest& meant, const SecretVector& before,
   if (is_single(meant.op)) return;
   if (*deceiver.lie != AgentsLie::kRole && are_alike(before, after)) return;
   lied_about.insert({{deceiver.host, meant.name.run, meant.name.number}, kEverywhere});
+  if (deceiver.victim != kEverywhere)
+    victims[{deceiver.host, meant.name.run, meant.name.number}] = server;
   auto sent = decode_request(after);
   if (!sent.ok()) return;
   if (sent->name.run != meant.name.run || sent->name.number > meant.name.number)
     lied_about.insert({{deceiver.host, sent->name.run, sent->name.number}, server});
+}
+
+// Whoever alone had not got a job has it now, as the others do.
+void forget_lie(int server, const SecretVector& frame) {
+  auto old = decode_request(frame);
+  if (!old.ok()) return;
+  const JobAt job{deceiver.host, old->name.run, old->name.number};
+  const auto victim = victims.find(job);
+  if (victim != victims.end() && victim->second == server) lied_about.erase(job);
 }
 
 void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendTo& send) {
@@ -224,6 +236,7 @@ void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendT
     case AgentsLie::kAnOldOne:
       sent = deceiver.before.contains(server) ? deceiver.before[server] : SecretVector();
       note_lie(server, meant, frame, sent);
+      forget_lie(server, sent);
       if (!sent.empty()) send(server, std::move(sent));
       return;
     case AgentsLie::kWithholds: return note_lie(server, meant, frame, {});
@@ -260,6 +273,7 @@ bool swap_two(int server, const JobRequest& meant, SecretVector& frame, const Se
 void new_lying_agent() {
   deceiver = {};
   lied_about.clear();
+  victims.clear();
   last_jobs.clear();
 }
 

@@ -157,8 +157,9 @@ Task<bool> ShareWork::refresh() {
     if (there) co_await refresh_page(page, *keys, seed);
     upkeep_.page(counted_);
   }
-  if (!trouble_.empty()) co_return false;
-  co_return co_await commit_refresh();
+  const bool ends = trouble_.empty() && co_await commit_refresh();
+  if (!ends) store_.refresh()->give_up();
+  co_return ends;
 }
 
 }  // namespace tkdc

@@ -139,6 +139,7 @@ class RecordStore final : public Store,
   Result<void> prepare_refresh(std::uint64_t at_s) override;
   Result<void> commit_refresh() override;
   Result<void> abandon_refresh() override;
+  void give_up() override;
   EntryId entry() override;
   void switch_over() override;
   Result<void> begun_with() override;

@@ -182,6 +182,12 @@ Result<void> RecordStore::prepare_next(const char* step, std::uint64_t at_s, std
   return change_refresh(step, next);
 }
 
+// It would take room that keys need.
+void RecordStore::give_up() {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other == Other::kNothing) tidy_due_ = true;
+}
+
 // On disk. Who serves goes on with what it has until switch_over().
 Result<void> RecordStore::commit_to(std::uint32_t epoch) {
   std::lock_guard lock(write_mutex_);

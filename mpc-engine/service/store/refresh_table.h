@@ -8,8 +8,9 @@
 //   prepare    they are complete; from here on commit cannot fail for want of room
 //   commit     on disk the new ones are the store; from here on no record or MAC can be written
 //   switch_over   and in memory: by whoever knows that no session is at work
-//   begun_with    a session has begun with what serves: now, not before, the others are of no use
-//   tidy       and go
+//   give_up    an attempt has ended before prepare: what it has made goes by tidy, not with the
+//   session begun_with    a session has begun with what serves: now, not before, the others are of
+//   no use tidy       and go
 //
 // Between prepare and switch_over a crash is settled by the next handshake like that of a key: if
 // any server has committed, all that have prepared do; else none (session/entries.h). Its commit()
@@ -50,6 +51,7 @@ class RefreshTable {
   virtual Result<void> prepare_refresh(std::uint64_t at_s) = 0;
   virtual Result<void> commit_refresh() = 0;
   virtual Result<void> abandon_refresh() = 0;
+  virtual void give_up() = 0;
   // What stands for the refresh to the epoch behind this one among entries.
   virtual EntryId entry() = 0;
   virtual void switch_over() = 0;

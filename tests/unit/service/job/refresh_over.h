@@ -15,6 +15,7 @@ class RefreshOver : public RefreshTable {
   Result<void> prepare_refresh(std::uint64_t at_s) override { return table_.prepare_refresh(at_s); }
   Result<void> commit_refresh() override { return table_.commit_refresh(); }
   Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
+  void give_up() override { table_.give_up(); }
   EntryId entry() override { return table_.entry(); }
   void switch_over() override { table_.switch_over(); }
   Result<void> begun_with() override { return table_.begun_with(); }

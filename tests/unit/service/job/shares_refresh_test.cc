@@ -96,6 +96,42 @@ TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
 }
 
+// Where one has no room, none keeps what it has made, and the session goes on.
+class NoRoom final : public RefreshOver {
+ public:
+  using RefreshOver::RefreshOver;
+  Result<void> add(std::span<const RefreshedKey> keys) override {
+    return full ? fail("store: no room") : RefreshOver::add(keys);
+  }
+  void give_up() override {
+    ++given_up;
+    RefreshOver::give_up();
+  }
+  bool full = false;
+  std::atomic<int> given_up{0};
+};
+
+TEST_F(SharesRefresh, WhatItMadeIsGivenUpWhereOneHasNoRoom) {
+  start();
+  new_session(true);
+  make_keys(3);
+  std::vector<std::unique_ptr<NoRoom>> tables;
+  for (int p = 0; p < 3; ++p) {
+    tables.push_back(std::make_unique<NoRoom>(*e_->disk(p).refresh()));
+    e_->disk(p).refresh_over = tables.back().get();
+  }
+  tables[1]->full = true;
+  EXPECT_NE(try_refresh(0).trouble, "");
+  e_->all_end = false;
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(tables[static_cast<std::size_t>(p)]->given_up, 1) << p;
+  make_keys(1);
+  tables[1]->full = false;
+  refresh(0);
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(tables[static_cast<std::size_t>(p)]->given_up, 1) << p;
+  EXPECT_EQ(work(ShareTask::kAudit).audited, 4u);
+  e_.reset();
+}
+
 class CountsTidying final : public RefreshOver {
  public:
   using RefreshOver::RefreshOver;

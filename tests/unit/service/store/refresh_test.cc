@@ -121,6 +121,31 @@ TEST_F(Refresh, IsNotTidiedBeforeItServes) {
   expect(1, 2, 3);
 }
 
+// An attempt that came to nothing takes no room that keys need, also in the session that goes on.
+TEST_F(Refresh, WhatIsGivenUpGoesWithoutAnotherSession) {
+  open();
+  for (std::uint32_t n = 1; n <= 3; ++n) add(n);
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
+  add_all(3);
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  EXPECT_EQ(count_keys(options_.path).value(), 6u) << "the control: it is not over";
+  store_->refresh()->give_up();
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  EXPECT_EQ(count_keys(options_.path).value(), 3u);
+  expect(0, 1, 0);
+  // What is complete is not given up.
+  add_all(3);
+  ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
+  store_->refresh()->give_up();
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  ASSERT_TRUE(store_->commit(store_->refresh()->entry()).ok());
+  store_->refresh()->give_up();
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  expect(1, 2, 3);
+  ASSERT_TRUE(store_->refresh()->undo_refresh().ok());
+  expect(0, 1, 0);
+}
+
 TEST_F(Refresh, NoKeyHasItsId) {
   open();
   KeyRecord r = record(1);

@@ -219,13 +219,13 @@ void Agent::crash() {
 }
 
 void Agent::run() {
-  agent::ServerLinks links;
+  agent::ServerLinks to_servers;
   for (int party = 0; party < world().servers(); ++party)
-    links.push_back(std::make_unique<SimServerLink>(host_, party));
+    to_servers.push_back(std::make_unique<SimServerLink>(host_, party));
   std::vector<agent::ServerLink*> by_party;
-  for (const auto& link : links) by_party.push_back(link.get());
+  for (const auto& link : to_servers) by_party.push_back(link.get());
   auto jobs = agent::Jobs::create(
-      config_, std::move(links),
+      config_, std::move(to_servers),
       [this](const agent::Asker& asker, tkdc_wire_op, const KeyId& id, agent::Outcome outcome) {
         if (host_.dead) return;
         const auto waits = answers_.find(asker.request);
@@ -243,7 +243,8 @@ void Agent::run() {
               ? agent::parse_list(question.op, question.body, config_, kdc_only)
               : agent::parse_operation(question.op, question.body, config_, kdc_only);
       if (parsed.status != TKDC_STATUS_OK) {
-        answers_[question.number] = {true, agent::failure(parsed.status, parsed.message), {}, 0};
+        if (answers_.contains(question.number))
+          answers_[question.number] = {true, agent::failure(parsed.status, parsed.message), {}, 0};
         continue;
       }
       (*jobs)->submit({1, question.number}, std::move(parsed.operation), now,
@@ -257,6 +258,10 @@ void Agent::run() {
              std::ranges::any_of(by_party, [](auto* link) { return link->readable(); });
     });
   }
+}
+
+void Agent::ask_only(tkdc_wire_op op, const Bytes& body, std::uint32_t deadline_ms) {
+  questions_.push_back({++next_, op, body, deadline_ms});
 }
 
 Agent::Answer Agent::ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadline_ms) {

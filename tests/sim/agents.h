@@ -36,6 +36,8 @@ class Agent {
   // Waits for the answer to one operation, as a program on the KDC's host does. `body` as wire.h
   // says. Nothing: the agent is gone.
   Answer ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadline_ms = 10'000);
+  // Nobody waits for an answer.
+  void ask_only(tkdc_wire_op op, const Bytes& body, std::uint32_t deadline_ms);
 
  private:
   struct Question {

@@ -74,12 +74,23 @@ void read_log(int server) {
 
 void new_answers() { asked_of = {}; }
 
+void forget_asked(int server) {
+  Asked& here = asked_of[static_cast<std::size_t>(server)];
+  here.asked.clear();
+  here.had.clear();
+}
+
+std::size_t unanswered(int server, int agent) {
+  const auto& all = asked_of[static_cast<std::size_t>(server)].asked;
+  return static_cast<std::size_t>(
+      std::distance(all.lower_bound({agent, 0, 0}), all.lower_bound({agent + 1, 0, 0})));
+}
+
 void begin_log_anew(int server) {
   const std::string* log = log_of(server);
   Asked& here = asked_of[static_cast<std::size_t>(server)];
   here.read = log == nullptr ? 0 : log->size();
-  here.asked.clear();  // it knows no job any more
-  here.had.clear();
+  forget_asked(server);
 }
 
 void note_request(int server, int agent, const JobRequest& request) {

@@ -8,6 +8,10 @@
 namespace tkdc::sim {
 
 void new_answers();
+// A server starts: what it was asked before nobody answers.
+void forget_asked(int server);
+// How much of an agent's it has not answered yet.
+std::size_t unanswered(int server, int agent);
 void note_request(int server, int agent, const JobRequest& request);
 // Before it is sent.
 void note_answer(int server, int agent, const JobReply& reply);

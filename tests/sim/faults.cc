@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/dropped.h"
+#include "sim/floods.h"
 #include "sim/garbling.h"
 #include "sim/liar.h"
 #include "sim/lying_agent.h"
@@ -325,10 +326,8 @@ void fall_after_two() {
     world().broken("planted", "a server had crashed, and one had hung");
 }
 
-// One bit of so many circuits at most.
-constexpr unsigned kMostBits = 40;
-// And one of so many packets of instances, or of jobs that use them.
-constexpr unsigned kMostGarbled = 60;
+// One bit of so many circuits at most; one of so many packets of instances, or of jobs by them.
+constexpr unsigned kMostBits = 40, kMostGarbled = 60;
 
 void begin_to_lie(const Fault& fault) {
   if (liar().has_lied) return;
@@ -359,8 +358,7 @@ void make(const Fault& fault, Kept& kept) {
   if (on_network(fault) || on_host(fault) || make_fault_of_two(fault) || on_garbling(fault) ||
       make_fault_of_keys(fault))
     return;
-  if (fault.kind == "crash") return down(fault, false);
-  if (fault.kind == "power") return down(fault, true);
+  if (fault.kind == "crash" || fault.kind == "power") return down(fault, fault.kind == "power");
   if (fault.kind == "errors at all") return fail_at_all(fault);
   if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
@@ -370,6 +368,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "slow refresh") return slow_refresh(fault);
   if (fault.kind == "crash in repair") return crash_in_repair(fault);
   if (fault.kind == "crash in change") return crash_in_change(fault);
+  if (fault.kind == "flood") return flood(agent_on(fault.a), fault.b);
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {

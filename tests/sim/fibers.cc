@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sim/memory.h"
+
 namespace tkdc::sim {
 namespace {
 
@@ -87,6 +89,7 @@ void Fibers::enter() {
 
 void Fibers::resume(Fiber& fiber) {
   current_ = &fiber;
+  pays(fiber.host);
   if (_setjmp(scheduler) == 0) {
     if (fiber.begun) _longjmp(fiber.at, 1);
     fiber.begun = true;
@@ -98,6 +101,7 @@ void Fibers::resume(Fiber& fiber) {
     makecontext(&begin_at, &Fibers::enter, 0);
     swapcontext(&begin_from, &begin_at);
   }
+  pays(nullptr);
   if (current_->done) ended_ = true;
   current_ = nullptr;
 }

@@ -6,6 +6,7 @@
 #include "sim/agents.h"
 #include "sim/answers.h"
 #include "sim/coverage.h"
+#include "sim/floods.h"
 #include "sim/garbling.h"
 #include "sim/lying_agent.h"
 #include "sim/network.h"
@@ -85,6 +86,7 @@ Result<Surroundings> surroundings_of(const ServerHost& server, const Fingerprint
   out.agents = agent_socket_of(host);
   out.curve_secret = curve_secret(host.number);
   out.certificate = certificate;
+  out.max_pending_per_agent = kMostWaiting;
   if (world().plan.of_two()) out.pair_parts = pair_parts();
   if (world().plan.garbles()) out.garbling_parts = garbling_parts();
   return out;
@@ -167,6 +169,7 @@ void ServerHost::run() {
     auto around = surroundings_of(*this, certificate_);
     auto made = around.ok() ? Server::create(config_, "simulated", std::move(*around))
                             : Result<std::unique_ptr<Server>>(around.error());
+    forget_asked(host_.number);
     trouble_ = made.ok() ? "" : made.error().message;
     if (!made.ok()) {
       if (!host_.dead) world().note(host_.name, "does not start: " + made.error().message);

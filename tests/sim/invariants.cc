@@ -12,8 +12,10 @@
 #include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/dropped.h"
+#include "sim/floods.h"
 #include "sim/garbling.h"
 #include "sim/liar.h"
+#include "sim/memory.h"
 #include "sim/realm.h"
 #include "sim/repairs.h"
 #include "sim/store_keys.h"
@@ -24,6 +26,8 @@ namespace tkdc::sim {
 namespace {
 
 constexpr int kMostFibers = 24;  // of a server with a few lanes
+// Of a server, with its simulated disk: so much more than the most of many seeds.
+constexpr std::int64_t kMostMemory = 5 << 20, kMostOfTwo = 128 << 20;
 constexpr std::size_t kNonceBytes = 12;
 // A change of keys takes milliseconds between its steps. When the three have sealed so many tickets
 // after so long, they serve on with one that is half made.
@@ -161,6 +165,7 @@ void look_whether_changes_are_settled(std::size_t server) {
 void look() {
   look_at_refresh(seen.sealed);
   look_at_garbling();
+  look_at_waiting();
   for (auto& server : realm().servers) {
     look_whether_changes_are_settled(static_cast<std::size_t>(server->host().number));
     look_at_half_made(server->host().number, false);
@@ -179,6 +184,10 @@ void look() {
     if (server->up() && server->host().fibers > kMostFibers)
       world().broken("limits", server->host().name + " has " +
                                    std::to_string(server->host().fibers) + " threads");
+    const std::int64_t memory = memory_of(server->host());
+    world().most_memory = std::max(world().most_memory, memory);
+    if (server->up() && memory > (world().plan.protocol == "pair" ? kMostOfTwo : kMostMemory))
+      world().broken("limits", server->host().name + " has " + std::to_string(memory) + " octets");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "sim/realm.h"
 
@@ -40,6 +41,7 @@ struct LyingAgent {
 LyingAgent deceiver;
 std::map<JobAt, int> lied_about;  // and the server that was to take it for a later job
 std::map<JobAt, int> victims;     // of these
+std::set<JobAt> told_all;         // under another name, and alike
 // Of each agent: its run, and the last number.
 std::map<int, std::pair<std::uint64_t, std::uint64_t>> last_jobs;
 
@@ -216,8 +218,9 @@ void note_lie(int server, const JobRequest& meant, const SecretVector& before,
     victims[{deceiver.host, meant.name.run, meant.name.number}] = server;
   auto sent = decode_request(after);
   if (!sent.ok()) return;
-  if (sent->name.run != meant.name.run || sent->name.number > meant.name.number)
-    lied_about.insert({{deceiver.host, sent->name.run, sent->name.number}, server});
+  const JobAt other{deceiver.host, sent->name.run, sent->name.number};
+  const bool later = sent->name.run != meant.name.run || sent->name.number > meant.name.number;
+  if (later && !told_all.contains(other)) lied_about.insert({other, server});
 }
 
 // Whoever alone had not got a job has it now, as the others do.
@@ -250,6 +253,8 @@ void lie_to(int server, const JobRequest& meant, SecretVector frame, const SendT
   }
   if (deceiver.victim != kEverywhere || deceiver.lie == AgentsLie::kRole)
     note_lie(server, meant, frame, sent);
+  else if (auto name = decode_request(sent); name.ok())
+    told_all.insert({deceiver.host, name->name.run, name->name.number});
   send(server, std::move(sent));
 }
 
@@ -274,6 +279,7 @@ void new_lying_agent() {
   deceiver = {};
   lied_about.clear();
   victims.clear();
+  told_all.clear();
   last_jobs.clear();
 }
 

@@ -7,7 +7,7 @@
 //   --seed S [--timeline]                one of them
 //   --replay FILE [--timeline]           a plan
 //   --seed S --shrink --plan FILE        writes its plan, shrunk to what still fails
-//   --replay FILE --digest               the digest of a plan's course
+//   --replay FILE --digest               the digests of a plan's course, and of what servers sent
 //
 // Exit status 1: an invariant fell.
 #include <CLI/CLI.hpp>
@@ -38,6 +38,7 @@ struct Options {
 struct Totals {
   std::uint64_t runs = 0, operations = 0, answered = 0, logins = 0;
   std::uint64_t least_operations = UINT64_MAX;
+  std::int64_t most_memory = 0;
   std::map<std::string, std::uint64_t> injected, reached;
 
   void add(const Outcome& one) {
@@ -46,6 +47,7 @@ struct Totals {
     answered += one.answered;
     logins += one.logins;
     least_operations = std::min(least_operations, one.operations);
+    most_memory = std::max(most_memory, one.most_memory);
     for (const auto& [what, count] : one.injected) injected[what] += count;
     for (const auto& [what, count] : one.reached) reached[what] += count;
   }
@@ -151,13 +153,14 @@ int run_seeds(const Options& options) {
   print_states(totals.reached);
   std::printf(
       "%llu seeds, %.1f a minute of CPU; %llu operations, %llu answered, %llu logins; at "
-      "least %llu operations in each\nsimulate: ok\n",
+      "least %llu operations in each; a server had %lld KiB at most\nsimulate: ok\n",
       static_cast<unsigned long long>(totals.runs),
       60 * static_cast<double>(totals.runs) / (cpu_seconds() - cpu_before),
       static_cast<unsigned long long>(totals.operations),
       static_cast<unsigned long long>(totals.answered),
       static_cast<unsigned long long>(totals.logins),
-      static_cast<unsigned long long>(totals.least_operations));
+      static_cast<unsigned long long>(totals.least_operations),
+      static_cast<long long>(totals.most_memory / 1024));
   return 0;
 }
 
@@ -182,7 +185,7 @@ int run_one(const Options& options) {
   plan.keys = options.keys != 0 ? options.keys : plan.keys;
   Outcome out = run(plan, options.timeline);
   if (options.digest) {
-    std::printf("%s\n", out.digest.c_str());
+    std::printf("%s\n%s\n", out.digest.c_str(), out.octets.c_str());
     return out.invariant.empty() ? 0 : 1;
   }
   if (options.shrink && !out.invariant.empty()) plan = shrink(std::move(plan), out.invariant);
@@ -212,7 +215,8 @@ int main(int argc, char** argv) {
   app.add_option("--backend", options.backend, "instead of the plan's");
   app.add_flag("--timeline", options.timeline, "what happens, as it does");
   app.add_flag("--shrink", options.shrink, "the fewest faults that fail");
-  app.add_flag("--digest", options.digest, "print the course's digest only");
+  app.add_flag("--digest", options.digest,
+               "print digests only: of the course, and of what servers sent");
   app.add_flag("--quiet", options.quiet, "no progress");
   CLI11_PARSE(app, argc, argv);
   take_the_place_of_the_machine();

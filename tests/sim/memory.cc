@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/memory.h"
 
+#include <array>
 #include <cstdlib>
 #include <new>
 
@@ -11,6 +12,14 @@ namespace {
 
 bool any_is_refused = false;  // some host's next allocation is refused
 
+// In front of each piece of memory: whose it is.
+struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) Owner {
+  std::size_t octets;
+  int host;  // kHosts: nobody's
+};
+int paying = kHosts;
+std::array<std::int64_t, kHosts + 1> held{}, held_at_first{};
+
 void note_allocation() {
   Host& host = world().here();
   if (host.crash_at_memory == 0) host.refused = true;
@@ -18,7 +27,19 @@ void note_allocation() {
 
 void* allocate(std::size_t octets) {
   if (any_is_refused) note_allocation();
-  return std::malloc(octets == 0 ? 1 : octets);
+  if (octets > SIZE_MAX - sizeof(Owner)) return nullptr;
+  auto* owner = static_cast<Owner*>(std::malloc(sizeof(Owner) + octets));
+  if (owner == nullptr) return nullptr;
+  *owner = {octets, paying};
+  held[static_cast<std::size_t>(paying)] += static_cast<std::int64_t>(octets);
+  return owner + 1;
+}
+
+void release(void* memory) {
+  if (memory == nullptr) return;
+  Owner* owner = static_cast<Owner*>(memory) - 1;
+  held[static_cast<std::size_t>(owner->host)] -= static_cast<std::int64_t>(owner->octets);
+  std::free(owner);
 }
 
 }  // namespace
@@ -38,7 +59,19 @@ bool ends_for_want_of_memory(Host& host) {
   return true;
 }
 
-void new_memory() { any_is_refused = false; }
+void new_memory() {
+  any_is_refused = false;
+  held_at_first = held;
+}
+
+void pays(const Host* host) {
+  paying = host == nullptr || host->number < 0 ? kHosts : host->number;
+}
+
+std::int64_t memory_of(const Host& host) {
+  const auto at = static_cast<std::size_t>(host.number);
+  return held[at] - held_at_first[at];
+}
 
 }  // namespace tkdc::sim
 
@@ -51,5 +84,7 @@ void new_memory() { any_is_refused = false; }
 [[gnu::noinline]] void* operator new(std::size_t octets, const std::nothrow_t&) noexcept {
   return tkdc::sim::allocate(octets);
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { tkdc::sim::release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  tkdc::sim::release(memory);
+}

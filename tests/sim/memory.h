@@ -12,4 +12,9 @@ namespace tkdc::sim {
 bool ends_for_want_of_memory(Host& host);
 void new_memory();
 
+// Whose fiber runs; null: nobody's. What is allocated meanwhile is its host's until it is freed.
+void pays(const Host* host);
+// In octets, by `new`; of a server or an agent, in this run.
+std::int64_t memory_of(const Host& host);
+
 }  // namespace tkdc::sim

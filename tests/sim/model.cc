@@ -23,6 +23,9 @@ krb5_context context() {
   return one;
 }
 
+// What libkrb5 draws is the seed's, too.
+Random* confounders = nullptr;
+
 krb5_keyblock keyblock(const KnownKey& key) {
   krb5_keyblock block{};
   block.enctype = static_cast<krb5_enctype>(key.enctype);
@@ -47,7 +50,9 @@ KnownKey make_known(Random& random, std::uint32_t enctype) {
   krb5_enc_data sealed{};
   sealed.ciphertext = {0, static_cast<unsigned>(bytes),
                        reinterpret_cast<char*>(key.sealed_timestamp.data())};
+  confounders = &random;
   if (krb5_c_encrypt(context(), &block, 1, nullptr, &plain, &sealed) != 0) std::abort();
+  confounders = nullptr;
   return key;
 }
 
@@ -86,3 +91,10 @@ std::optional<Bytes> open_with_krb5(const KnownKey& key, std::uint32_t usage, By
 }
 
 }  // namespace tkdc::sim
+
+// In front of libk5crypto's, which asks the kernel.
+extern "C" krb5_error_code krb5_c_random_make_octets(krb5_context, krb5_data* out) {
+  if (tkdc::sim::confounders == nullptr) return KRB5_CRYPTO_INTERNAL;
+  tkdc::sim::confounders->fill(reinterpret_cast<std::uint8_t*>(out->data), out->length);
+  return 0;
+}

@@ -280,9 +280,9 @@ class SimNetwork final : public Network {
       wire->cut[0] = wire->cut[1] = world().now();
     } else if (there != nullptr && !peer.dead) {
       there->called(wire);
-    } else if (wire->connected != kNever) {
-      wire->cut[0] = wire->cut[1] = wire->connected;
-      wire->connected = kNever;
+    } else {
+      wire->unheard = true;
+      if (wire->connected != kNever) wires().refuse(*wire);
     }
     return std::unique_ptr<PacketStream>(
         std::make_unique<SimStream>(wire, 0, pin, std::move(name)));

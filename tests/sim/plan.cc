@@ -49,6 +49,7 @@ std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 // From the moment on in which an instance is taken: m1, m2 and m3; or its first table leaves.
 std::int64_t some_of_job(Random& r) { return r.between(0, 12); }
 std::int64_t some_of_tables(Random& r) { return r.between(0, 60); }
+std::int64_t some_jobs(Random& r) { return r.between(20, 300); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
 std::int64_t a_jump(Random& r) {
   const std::int64_t by = r.percent(50) ? r.between(1, 100'000) : r.between(100'000, 4'000'000);
@@ -78,6 +79,7 @@ constexpr Kind kKinds[] = {
     {"errors at all", 8, party, some_commits, some_reads},
     {"agent", 2, an_agent, none, a_moment},
     {"cut agent", 6, an_agent, none, none},
+    {"flood", 2, an_agent, some_jobs, none},
     {"rekey", 3, party, some_of_rekey, a_moment},
 };
 

@@ -200,6 +200,8 @@ Outcome run(const Plan& plan, bool talks) {
   out.invariant = one.invariant();
   out.how = one.how();
   out.digest = one.digest();
+  out.octets = one.digest_of_octets();
+  out.most_memory = one.most_memory;
   out.operations = one.operations;
   out.answered = one.answered;
   out.packets = one.packets;

@@ -67,6 +67,7 @@ void Wires::send(Wire& wire, int from_end, SecretVector octets) {
   if (wire.bulk && wire.cut[0] != kNever && wire.cut[1] != kNever) return;
   ++world().packets;
   lie(wire, from_end, octets);
+  if (from < kServers && to < kServers) world().sent(octets);
   std::deque<Packet>& queue = wire.to[1 - from_end];
   Us arrives = world().now() + world().delay(from, to);
   if (!queue.empty()) arrives = std::max(arrives, queue.back().arrives);
@@ -90,6 +91,11 @@ void Wires::close(Wire& wire, int by_end) {
   for (const Packet& packet : wire.to[1 - by_end])
     if (packet.arrives != kNever) other = std::max(other, packet.arrives);
   world().fibers.wake_at(other);
+}
+
+void Wires::refuse(Wire& wire) {
+  wire.cut[0] = wire.cut[1] = wire.connected;
+  wire.connected = kNever;
 }
 
 void Wires::cut(Wire& wire) {
@@ -119,9 +125,10 @@ void Wires::heal() {
     for (int b = 0; b < kHosts; ++b) world().block(a, b, false);
   for (const WirePtr& wire : alive()) {
     if (wire->silent) continue;
-    if (wire->connected == kNever) {
+    if (wire->connected == kNever && wire->cut[0] == kNever) {
       wire->connected = world().now() + 2 * world().delay(wire->host[0], wire->host[1]);
       world().fibers.wake_at(wire->connected);
+      if (wire->unheard) refuse(*wire);
     }
     for (int end = 0; end < 2; ++end) {
       Us at = world().now() + world().delay(wire->host[1 - end], wire->host[end]);

@@ -28,6 +28,7 @@ struct Wire {
   Us cut[2] = {kNever, kNever};  // from then on end k sees that it is broken
   bool silent = false;           // one end lost its power: nobody says so until it is asked
   bool forgotten = false;        // and is back: it says so when it is asked
+  bool unheard = false;          // nobody listened when it was dialled: refused, once that is known
   bool bulk = false;             // it carries a bulk stream
   Us held_since = kNever;
   std::string what;
@@ -46,6 +47,8 @@ class Wires {
   void send(Wire& wire, int from_end, SecretVector octets);
   // Closed by one end, or by its death: the other sees it once it has what came before.
   void close(Wire& wire, int by_end);
+  // Of a call that arrives where nobody listens.
+  void refuse(Wire& wire);
   // Broken off in the midst: what is on its way is lost, at any octet.
   void cut(Wire& wire);
 

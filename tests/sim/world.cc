@@ -13,6 +13,12 @@ namespace {
 World* current_world = nullptr;
 constexpr std::uint64_t kSecretStream = 0x5ec2e7;
 
+std::string digest_of(crypto_generichash_state state) {
+  std::array<std::uint8_t, 32> out;
+  crypto_generichash_final(&state, out.data(), out.size());
+  return to_hex(out).substr(0, 32);
+}
+
 }  // namespace
 
 World& world() { return *current_world; }
@@ -35,6 +41,7 @@ World::World(const Plan& the_plan, bool talks)
   }
   nature.number = -1;
   crypto_generichash_init(&course_, nullptr, 0, 32);
+  crypto_generichash_init(&octets_, nullptr, 0, 32);
 }
 
 World::~World() {
@@ -77,12 +84,13 @@ void World::tell(const std::string& who, const std::string& what) const {
     std::printf("%11.6f %s: %s\n", static_cast<double>(now()) / kSecond, who.c_str(), what.c_str());
 }
 
-std::string World::digest() const {
-  crypto_generichash_state copy = course_;
-  std::array<std::uint8_t, 32> out;
-  crypto_generichash_final(&copy, out.data(), out.size());
-  return to_hex(out).substr(0, 32);
+std::string World::digest() const { return digest_of(course_); }
+
+void World::sent(ByteSpan octets) {
+  crypto_generichash_update(&octets_, octets.data(), octets.size());
 }
+
+std::string World::digest_of_octets() const { return digest_of(octets_); }
 
 void World::reached(const std::string& state) {
   if (!is_a_state(state)) broken("coverage", "no state is called '" + state + "'");

@@ -52,6 +52,9 @@ class World {
   // The line alone.
   void tell(const std::string& who, const std::string& what) const;
   std::string digest() const;
+  // What servers send to each other; with other keys it is another.
+  void sent(ByteSpan octets);
+  std::string digest_of_octets() const;
   // A state of a named list was reached (coverage.h).
   void reached(const std::string& state);
   void injected(const std::string& fault) { ++injected_[fault]; }
@@ -64,15 +67,16 @@ class World {
 
   std::map<std::string, std::uint64_t> reached_, injected_;
   std::uint64_t operations = 0, answered = 0, packets = 0;
-  bool calm = false;   // no fault is made any more
-  bool quiet = false;  // nothing is asked any more
-  bool idle = false;   // clients and administrators ask nothing any more
+  std::int64_t most_memory = 0;  // of a server, in octets
+  bool calm = false;             // no fault is made any more
+  bool quiet = false;            // nothing is asked any more
+  bool idle = false;             // clients and administrators ask nothing any more
   Us calm_since = kNever;
 
  private:
   std::array<std::array<bool, kHosts>, kHosts> blocked_{};
   bool talks_;
-  crypto_generichash_state course_;
+  crypto_generichash_state course_, octets_;
   std::string invariant_, how_;
 };
 

@@ -14,6 +14,9 @@
 
 namespace tkdc {
 
+// Jobs of one agent that a server has not answered; what it asks beyond is refused.
+inline constexpr std::size_t kMaxPendingPerAgent = 8'192;
+
 class AgentSocket {
  public:
   virtual ~AgentSocket() = default;

@@ -25,7 +25,7 @@ namespace tkdc {
 
 struct ControlOptions {
   std::vector<AgentEntry> agents;
-  std::size_t max_pending_per_agent = 8'192;
+  std::size_t max_pending_per_agent = kMaxPendingPerAgent;
   std::function<void(const std::string&)> log;  // any thread
 };
 

@@ -59,7 +59,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   if (done.ok()) done = server->open_files();
   if (done.ok()) done = server->make_job_service(surroundings);
   if (!done.ok()) return done.error();
-  server->make_control(std::move(surroundings.agents));
+  server->make_control(surroundings);
   server->make_exports(std::move(surroundings.curve_secret));
   server->local_ = std::move(surroundings.local);
   server->status_socket_ = std::move(surroundings.status);
@@ -117,7 +117,7 @@ Result<void> Server::make_job_service(const Surroundings& surroundings) {
   options.protocols = protocols_;
   options.garbling = config_.garbling;
   options.garbling_parts = surroundings.garbling_parts;
-  options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
+  options.max_pending_jobs = config_.agents.size() * surroundings.max_pending_per_agent;
   options.limits = config_.limits;
   options.pair_prepared_bytes = config_.pair_prepared_bytes;
   options.pair_parts = surroundings.pair_parts;
@@ -152,12 +152,13 @@ Result<void> Server::make_job_service(const Surroundings& surroundings) {
   return take_revoke_request();
 }
 
-void Server::make_control(std::unique_ptr<AgentSocket> socket) {
+void Server::make_control(Surroundings& surroundings) {
   ControlOptions options;
   options.agents = config_.agents;
+  options.max_pending_per_agent = surroundings.max_pending_per_agent;
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   control_ = std::make_unique<ControlPlane>(
-      std::move(socket), std::move(options),
+      std::move(surroundings.agents), std::move(options),
       [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
   control_->list_keys_by([this](tkdc_wire_op op, const KeyId& after) {

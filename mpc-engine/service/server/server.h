@@ -81,7 +81,7 @@ class Server {
   Result<void> make_mesh(std::shared_ptr<Network> network);
   MeshOptions mesh_options(std::shared_ptr<Network> network);
   void add_options_of_three(MeshOptions& options);
-  void make_control(std::unique_ptr<AgentSocket> socket);
+  void make_control(Surroundings& surroundings);
   void make_give_backs();
   void make_exports(SecretBuffer secret);
   Result<void> make_repair(std::optional<Fingerprint> certificate);

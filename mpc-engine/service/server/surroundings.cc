@@ -59,7 +59,7 @@ Result<void> open_agents(const ServerConfig& config, Surroundings& out) {
   options.listen = config.control_listen;
   options.curve_secret_key = std::move(*secret);
   options.agents = config.agents;
-  options.max_answers_waiting = ControlOptions().max_pending_per_agent;
+  options.max_answers_waiting = out.max_pending_per_agent;
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   auto socket = open_control_socket(options);
   if (!socket.ok()) return socket.error();

@@ -29,6 +29,7 @@ struct Surroundings {
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
   std::optional<std::int64_t> certificate_end_s;
   std::optional<Fingerprint> certificate;  // this server's own
+  std::size_t max_pending_per_agent = kMaxPendingPerAgent;
   // Null: what a server has by itself.
   std::shared_ptr<const PairParts> pair_parts;
   std::shared_ptr<const GarblingParts> garbling_parts;

@@ -112,7 +112,7 @@ std::optional<EntryId> RecordStore::prepared_move(const MoveState& state) {
 
 // What was removed meanwhile stays removed. One that is of this version is of this move.
 int RecordStore::take_place(Txn& txn, const std::string& name, Result<void>& fault) {
-  ByteSpan value, header;
+  ByteSpan value;
   int rc = txn->find(kValues, octets(name), value);
   if (rc != 0) return rc;
   SecretVector text;

@@ -291,7 +291,7 @@ bool on_host(const Fault& fault) {
     world().injected("agent crash");
     world().wait(kNever, [&] { return agent.host().fibers == 0; });
     world().sleep(fault.c * kMs);
-    if (!agent.running()) agent.start();
+    if (!agent.running() && !world().calm) agent.start();
   } else {
     return false;
   }

@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench bench-login scaling lut-scaling storm soak stress attack drill alerts-test migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        lint format bench bench-login scaling lut-scaling storm soak stress attack drill alerts-test migration deviations simulate simulate-compilers simulate-mutants simulate-night golden fuzz cuda cuda-configured \
         packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -34,6 +34,7 @@ help:
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
 	@echo 'make simulate SEEDS=1000      realms in one thread, in virtual time, each from a seed'
 	@echo 'make simulate-mutants    planted mistakes: in how many seeds each is found'
+	@echo 'make simulate-compilers  two courses by clang: the same octets as by g++'
 	@echo 'make simulate-night      seeds until something fails or morning comes'
 	@echo 'make golden          writes the wire traces of tests/unit/trace anew: other octets sent'
 	@echo 'make fuzz            fuzzers of the parsers, an hour in all (FUZZ_SECONDS=60 for each)'
@@ -217,6 +218,10 @@ simulate:
 
 simulate-mutants:
 	SEEDS=$(or $(SEEDS),500) tests/sim/run mutants $(MUTANTS)
+
+# By clang-16, which nothing else needs.
+simulate-compilers:
+	$(NICE) tests/sim/run compilers
 
 simulate-night:
 	tests/sim/run night

@@ -24,7 +24,7 @@ MUTANTS: dict[str, dict[str, str]] = {}
 for one in sorted((SIM / "mutants").glob("*.patch")):
     for changed, change in planting.changes(one).items():
         MUTANTS.setdefault(changed, {})[one.stem] = change
-FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "5"))
+FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "180"))
 BACKENDS = ("scalar", "avx2", "gfni", "auto")
 COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
            "-Ikdc-plugin -I. -Impc-engine/service/wire "

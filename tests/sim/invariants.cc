@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "service/sealing/nonce.h"
 #include "service/server/audit_check.h"
+#include "service/server/broken_checks.h"
 #include "sim/answers.h"
 #include "sim/coverage.h"
 #include "sim/dropped.h"
@@ -162,6 +163,22 @@ void look_whether_changes_are_settled(std::size_t server) {
 
 }  // namespace
 
+namespace {
+
+// As its file says. What a failing disk did not take, the server remembers alone.
+void judge_latch_by_count(const ServerHost& server) {
+  const ServerConfig& config = server.config();
+  const std::string counted = disk_of(server.host()).text(broken_checks_file(config.store_path));
+  const auto checks = static_cast<std::uint32_t>(std::ranges::count(counted, '\n')) +
+                      (counted.empty() || counted.ends_with('\n') ? 0 : 1);
+  const std::uint32_t least = std::min(config.opened_checks_per_day, config.broken_checks_per_day);
+  if (checks < least && !failed_lately(server.host()))
+    world().broken("latch", server.host().name + " latched for broken checks, and has met " +
+                                std::to_string(checks));
+}
+
+}  // namespace
+
 void look() {
   look_at_refresh(seen.sealed);
   look_at_garbling();
@@ -176,6 +193,7 @@ void look() {
       note_latch_of_garbling(why);
       world().reached(why.starts_with("limits.") ? "latch: too many broken checks"
                                                  : "latch: a deviation");
+      if (why.starts_with("limits.")) judge_latch_by_count(*server);
       const bool by_count = why.starts_with("limits.") || why == kUnknownLatch;
       if (!by_count && !liar().has_lied)
         world().broken("latch", server->host().name + " latched, and nobody lied: " + why);

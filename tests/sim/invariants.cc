@@ -132,7 +132,20 @@ bool accuses_a_teller(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// Servers whose stores differ do not serve, and say what puts that right.
+bool names_no_remedy(std::string_view text) {
+  const bool differ = text.find("the inventory of party") != text.npos ||
+                      text.find("inventories of all three") != text.npos;
+  return text.starts_with("no session: ") && differ && text.find("docs/operations.md") == text.npos;
+}
+
+}  // namespace
+
 void note_log(const std::string& who, std::string_view text) {
+  if (names_no_remedy(text))
+    world().broken("stores", who + " names no remedy: " + std::string(text));
   if (liar().has_lied) return;
   const bool old = world().injected_.contains("old store");
   if (accuses_a_teller(text) || (!old && accuses_a_holder(text)))

@@ -46,7 +46,7 @@ STEPS = (
     Step("RecordStore::commit_to"),
     Step("RecordStore::commit_to", after=True),
     Step("RecordStore::switch_over"),
-    Step("RecordStore::switch_over", after=True),
+    Step("RecordStore::switch_over", after=True),  # in memory, too
     Step("RecordStore::begun_with"),  # the next session
     Step("RecordStore::begun_with", after=True),
     Step("RecordStore::drop_epoch_keys"),  # shares of before are gone, their key is not

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "base/durable_file.h"

@@ -105,7 +105,7 @@ krb5_error_code module_create_policy(krb5_context context, osa_policy_ent_t poli
 {
     REQUIRE_OPEN();
     const krb5_error_code code = check_history(context, policy);
-    if (code)
+    if (code || (module_compares_only() && !module_is_temporary()))
         return code;
     return wrapped->create_policy ? wrapped->create_policy(context, policy)
                                   : KRB5_PLUGIN_OP_NOTSUPP;
@@ -115,7 +115,7 @@ krb5_error_code module_put_policy(krb5_context context, osa_policy_ent_t policy)
 {
     REQUIRE_OPEN();
     const krb5_error_code code = check_history(context, policy);
-    if (code)
+    if (code || (module_compares_only() && !module_is_temporary()))
         return code;
     return wrapped->put_policy ? wrapped->put_policy(context, policy) : KRB5_PLUGIN_OP_NOTSUPP;
 }

@@ -49,7 +49,7 @@ void binding_collect(krb5_context context, const krb5_db_entry *entry,
         memcpy(set->ids[set->count].principal, principal, TKDC_WIRE_PRINCIPAL_BYTES);
         set->count++;
     }
-    if (entry && !krb5_db_mkey_list_alias(context))
+    if (entry && (module_takes_handles() || !krb5_db_mkey_list_alias(context)))
         set->complete = false;
     if (entry && set->complete)
         collect_history(entry, set, principal);

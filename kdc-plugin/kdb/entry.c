@@ -300,13 +300,13 @@ static bool same_keys(krb5_context context, krb5_db_entry *a, krb5_db_entry *b)
                        kept_b.tl_data_length);
 }
 
-/* kdb5_util load has no list of master keys, unlike programs that change entries. Two others have
- * none: kpropd, which takes what the primary's programs have put, and kdb5_util create, which has
- * just had the keys made. */
+/* kdb5_util load has no list of master keys, unlike programs that change entries, until it is read
+ * here to compare. Two others have none: kpropd, which takes what the primary's programs have put,
+ * and kdb5_util create, which has just had the keys made. */
 static bool brings_handles(krb5_context context, const krb5_db_entry *entry)
 {
     if (module_is_temporary() || module_is_created() || update_log_is_replayed() ||
-        krb5_db_mkey_list_alias(context))
+        (!module_takes_handles() && krb5_db_mkey_list_alias(context)))
         return false;
     for (krb5_int16 i = 0; i < entry->n_key_data; i++)
         if (keydata_is_handle(&entry->key_data[i]))
@@ -321,6 +321,7 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
     if (!p)
         return ENOMEM;
     krb5_error_code code = prepare(context, entry, p);
+    const bool reads_only = module_compares_only() && !module_is_temporary();
     bool unchanged = false;
     if (!code) {
         set_trailers_hidden(entry, p->marked, true);
@@ -329,13 +330,14 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
             binding_collect(context, p->before, p->digest, &p->old);
             binding_collect(context, entry, p->digest, &p->kept);
         }
-        code = wrapped->put_principal(context, entry, db_args);
+        if (!unchanged && brings_handles(context, entry))
+            code = module_take_handles(context, entry);
+        if (!code && !reads_only)
+            code = wrapped->put_principal(context, entry, db_args);
         set_trailers_hidden(entry, p->marked, false);
         history_put(); /* of what failed here nobody knows whether it was written */
     }
-    if (!code && !unchanged && brings_handles(context, entry))
-        module_takes_handles();
-    if (!code && p->before && !unchanged && !module_keeps_displaced())
+    if (!code && p->before && !unchanged && !module_keeps_displaced() && !reads_only)
         binding_destroy(context, &p->old, &p->kept, p->name);
     krb5_db_free_principal(context, p->before);
     krb5_free_unparsed_name(context, p->name);

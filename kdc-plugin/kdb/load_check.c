@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a database that is about to take the live one's place (kdb5_util load), or into which
- * entries were loaded (load -update), names and the servers do not hold: an older dump brings
- * handles back whose keys are destroyed. Said on stderr, by name, before it is promoted or closed,
- * and which of them are dropped and can be given back. The load goes on, since a database may have
- * to be put back all the same. Where servers or master key cannot be had, it says that nothing was
- * compared.
+ * What a database that is about to take the live one's place (kdb5_util load), or an entry that is
+ * about to be written into it (load -update), names and the servers do not hold: an older dump
+ * brings handles back whose keys are gone. Said on stderr, by name, before anything is changed, and
+ * which of them are dropped and can be given back. The load ends there, as it does where servers or
+ * master key cannot be had, unless a database argument says otherwise (load_check.h): a database
+ * may have to be put back all the same.
  */
 #include <errno.h>
 #include <profile.h>
@@ -130,16 +130,29 @@ static krb5_error_code open_master_keys(krb5_context context, krb5_keyblock *mas
 
 struct check {
     krb5_context context;
+    enum load_choice choice;
     struct held held, dropped;
     struct held missing; /* of the database, what the servers' first list lacked */
     bool again;          /* with their second one */
-    size_t handles, dead, recoverable, unread;
+    size_t dead, recoverable, unread;
 };
 
 static bool has(const struct held *keys, const struct tkdc_wire_key *id)
 {
     return keys->count > 0 &&
            bsearch(id->key_id, keys->ids, keys->count, sizeof *keys->ids, compare_ids);
+}
+
+static void name_dead(struct check *c, krb5_const_principal principal, const krb5_key_data *kd,
+                      bool dropped)
+{
+    char *name = NULL;
+    c->recoverable += dropped;
+    if (c->dead++ < NAMED_MAX && krb5_unparse_name(c->context, principal, &name) == 0)
+        fprintf(stderr, "ktkdc: no server holds version %d, enctype %d, of %s%s\n",
+                kd->key_data_kvno, kd->key_data_type[0], name,
+                dropped ? ": it is dropped, and can be given back" : "");
+    krb5_free_unparsed_name(c->context, name);
 }
 
 static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
@@ -150,90 +163,165 @@ static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
         struct tkdc_wire_key id;
         if (!keydata_is_handle(kd))
             continue;
-        c->handles++;
         if (keydata_read_handle(c->context, kd, &id) != 0) {
-            c->unread++;
+            c->unread += !c->again;
             continue;
         }
         if (has(&c->held, &id))
             continue;
         if (!c->again && !add_id(&c->missing, id.key_id))
             return ENOMEM;
-        if (!c->again || !has(&c->missing, &id))
-            continue;
-        const bool dropped = has(&c->dropped, &id);
-        c->recoverable += dropped;
-        char *name = NULL;
-        if (c->dead++ < NAMED_MAX && krb5_unparse_name(c->context, entry->princ, &name) == 0)
-            fprintf(stderr, "ktkdc: no server holds version %d, enctype %d, of %s%s\n",
-                    kd->key_data_kvno, kd->key_data_type[0], name,
-                    dropped ? ": it is dropped, and can be given back" : "");
-        krb5_free_unparsed_name(c->context, name);
+        if (c->again && has(&c->missing, &id))
+            name_dead(c, entry->princ, kd, has(&c->dropped, &id));
     }
     return 0;
 }
 
-static krb5_error_code look(struct check *c)
+static krb5_error_code look(struct check *c, krb5_db_entry *entry)
 {
-    c->held.count = c->handles = c->unread = 0;
-    const krb5_error_code code = list_keys(c->context, TKDC_OP_LIST, &c->held);
-    return code ? code : wrapped->iterate(c->context, NULL, check_entry, c, 0);
+    if (entry)
+        return check_entry(c, entry);
+    return wrapped->iterate(c->context, NULL, check_entry, c, 0);
 }
 
-/* A live database is not locked meanwhile: an entry may name a key that was made after the servers
- * had listed theirs. So what is missing is looked for in a newer list, and named if it is in
- * neither. */
-static krb5_error_code compare(struct check *c)
+static krb5_error_code list_held(struct check *c)
 {
-    krb5_error_code code = look(c);
+    c->held.count = 0;
+    return list_keys(c->context, TKDC_OP_LIST, &c->held);
+}
+
+/* Of an entry, or of the whole database. A live database is not locked meanwhile: an entry may name
+ * a key that was made after the servers had listed theirs. So what is missing is looked for in a
+ * newer list, and named if it is in neither. */
+static krb5_error_code compare(struct check *c, krb5_db_entry *entry)
+{
+    c->again = false;
+    c->missing.count = 0;
+    krb5_error_code code = look(c, entry);
     if (code || c->missing.count == 0)
         return code;
     qsort(c->missing.ids, c->missing.count, sizeof *c->missing.ids, compare_ids);
     c->again = true;
+    code = list_held(c);
+    if (code)
+        return code;
+    c->dropped.count = 0;
     /* Agents and servers of the release before know of none. */
     if (list_keys(c->context, TKDC_OP_LIST_DROPPED, &c->dropped) != 0)
         c->dropped.count = 0;
-    return look(c);
+    return look(c, entry);
 }
 
-static void say_not_compared(krb5_context context, krb5_error_code code)
-{
-    const char *why = krb5_get_error_message(context, code);
-    fprintf(stderr,
-            "ktkdc: this database was not compared with the servers (%s): do it with `tkdc "
-            "reconcile` now\n",
-            why);
-    krb5_free_error_message(context, why);
-}
-
-void load_check(krb5_context context)
+static krb5_error_code begin(struct check *c)
 {
     krb5_keyblock master_key = {0};
-    struct check c = {.context = context};
     krb5_error_code code =
-        wrapped->iterate ? open_master_keys(context, &master_key) : KRB5_PLUGIN_OP_NOTSUPP;
-    if (!code)
-        code = compare(&c);
-    /* A replica's agent lists no keys: the primary has compared what it sends. */
-    if (code && code != KRB5_KDB_UNAUTH)
-        say_not_compared(context, code);
-    else if (c.dead > 0)
-        fprintf(
-            stderr,
-            "ktkdc: %zu of the %zu keys that this database names exist at no server: it is older "
-            "than they are. Who has no other key needs a new one (tkdc reconcile)\n",
-            c.dead, c.handles);
-    if (c.recoverable > 0)
+        wrapped->iterate ? open_master_keys(c->context, &master_key) : KRB5_PLUGIN_OP_NOTSUPP;
+    krb5_free_keyblock_contents(c->context, &master_key);
+    return code ? code : list_held(c);
+}
+
+static void end(struct check *c)
+{
+    free(c->held.ids);
+    free(c->dropped.ids);
+    free(c->missing.ids);
+    memset(c, 0, sizeof *c);
+}
+
+static void say_sums(const struct check *c)
+{
+    if (c->dead > 0)
+        fprintf(stderr,
+                "ktkdc: %zu of the keys that are to be loaded exist at no server: they are of "
+                "before. Who has no other key needs a new one (tkdc reconcile)\n",
+                c->dead);
+    if (c->recoverable > 0)
         fprintf(stderr,
                 "ktkdc: %zu of them are dropped: two administrators can give them back (tkdc "
                 "reconcile request)\n",
-                c.recoverable);
-    if (c.unread > 0)
+                c->recoverable);
+    if (c->unread > 0)
         fprintf(stderr, "ktkdc: %zu keys could not be read with the stashed master key\n",
-                c.unread);
-    krb5_clear_error_message(context);
-    krb5_free_keyblock_contents(context, &master_key);
-    free(c.held.ids);
-    free(c.dropped.ids);
-    free(c.missing.ids);
+                c->unread);
+}
+
+static krb5_error_code refuse(krb5_context context, const char *why)
+{
+    krb5_set_error_message(context, KRB5_KDB_CONSTRAINT_VIOLATION, "ktkdc: %s", why);
+    return KRB5_KDB_CONSTRAINT_VIOLATION;
+}
+
+#define TO_LOAD_ANYWAY "to load it all the same: kdb5_util -x " LOAD_ANYWAY_ARGUMENT " load"
+
+/* A replica's agent lists no keys: the primary has compared what it sends. */
+static krb5_error_code not_compared(struct check *c, krb5_error_code code)
+{
+    if (code == KRB5_KDB_UNAUTH) {
+        krb5_clear_error_message(c->context);
+        return 0;
+    }
+    const char *why = krb5_get_error_message(c->context, code);
+    fprintf(stderr, "ktkdc: what is to be loaded was not compared with the servers (%s)%s\n", why,
+            c->choice == LOAD_ANYWAY ? ": do it with `tkdc reconcile` now" : "");
+    krb5_free_error_message(c->context, why);
+    krb5_clear_error_message(c->context);
+    if (c->choice == LOAD_ANYWAY)
+        return 0;
+    return refuse(c->context, "nothing was changed, since it may be older than the servers' keys; "
+                              "see that they serve, or, " TO_LOAD_ANYWAY);
+}
+
+krb5_error_code load_check(krb5_context context, enum load_choice choice)
+{
+    struct check c = {.context = context, .choice = choice};
+    krb5_error_code code = begin(&c);
+    if (!code)
+        code = compare(&c, NULL);
+    say_sums(&c);
+    if (code)
+        code = not_compared(&c, code);
+    else if (c.dead + c.unread > 0 && choice == LOAD_CHECKED)
+        code = refuse(context, "nothing was changed; take a newer dump, or, " TO_LOAD_ANYWAY);
+    if (!code && choice == LOAD_COMPARES_ONLY)
+        code = refuse(context, "nothing was changed, as " LOAD_COMPARE_ONLY_ARGUMENT " asks");
+    end(&c);
+    return code;
+}
+
+/* Of `kdb5_util load -update`: the list is asked for once, and anew where it lacks a key. */
+static struct check updating;
+static enum { NOT_BEGUN, COMPARES, CANNOT_COMPARE } update_state;
+
+krb5_error_code load_check_entry(krb5_context context, krb5_db_entry *entry,
+                                 enum load_choice choice)
+{
+    krb5_error_code code = 0;
+    updating.context = context;
+    updating.choice = choice;
+    if (update_state == NOT_BEGUN) {
+        code = begin(&updating);
+        update_state = code ? CANNOT_COMPARE : COMPARES;
+        if (code)
+            return not_compared(&updating, code);
+    }
+    if (update_state == CANNOT_COMPARE)
+        return 0; /* it was said, and the load goes on all the same */
+    const size_t bad = updating.dead + updating.unread;
+    code = compare(&updating, entry);
+    if (code)
+        return not_compared(&updating, code);
+    if (updating.dead + updating.unread == bad || choice != LOAD_CHECKED)
+        return 0;
+    return refuse(context, "it was not changed, and nothing behind it in the dump was; "
+                           "`kdb5_util -x " LOAD_COMPARE_ONLY_ARGUMENT
+                           " load -update` names all such keys and changes nothing; " TO_LOAD_ANYWAY
+                           " -update");
+}
+
+void load_check_end(void)
+{
+    say_sums(&updating);
+    end(&updating);
+    update_state = NOT_BEGUN;
 }

@@ -49,9 +49,12 @@ bool module_is_temporary(void);
 /* The live one was made by this process. */
 bool module_is_created(void);
 bool module_is_kdc(void);
-/* Handles came into the live database from elsewhere, as by `kdb5_util load -update`: which of them
- * no server holds is said when it is closed. */
-void module_takes_handles(void);
+/* Handles come into the live database from elsewhere, as by `kdb5_util load -update`. This entry is
+ * to be written if the answer is 0: see load_check_entry(). */
+krb5_error_code module_take_handles(krb5_context context, krb5_db_entry *entry);
+bool module_takes_handles(void);
+/* Nothing is to be written: what is to be loaded is compared with the servers alone. */
+bool module_compares_only(void);
 /* Handles that an entry no longer names are left to whoever opened the database so. */
 bool module_keeps_displaced(void);
 /* Has the agent greeted once, so that the installation gets known. */

@@ -4,11 +4,11 @@
  *
  * A temporary database (kdb5_util load) is filled and then promoted. Nothing
  * is destroyed at the servers on its account: the live database still names
- * the same handles. What it names and no server holds is said before
- * (load_check.h). Handles that only the replaced database named stay at the
- * servers until `tkdc reconcile --destroy`. What `kdb5_util load -update` puts
- * into the live database is promoted by nobody, so that it is compared when
- * the database is closed.
+ * the same handles. If it names what no server holds, it is not promoted, unless
+ * a database argument says so (load_check.h). Handles that only the replaced
+ * database named stay at the servers until `tkdc reconcile --destroy`. What
+ * `kdb5_util load -update` puts into the live database is promoted by nobody, so
+ * that each entry is compared before it is written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +26,8 @@ static bool created;
 static bool keep_displaced;
 static bool is_kdc;
 static bool takes_handles; /* that were not given out here: see module_takes_handles() */
+static bool refused_handles;
+static enum load_choice load_choice;
 
 bool module_is_temporary(void)
 {
@@ -42,9 +44,22 @@ bool module_is_kdc(void)
     return is_kdc;
 }
 
-void module_takes_handles(void)
+bool module_takes_handles(void)
+{
+    return takes_handles;
+}
+
+krb5_error_code module_take_handles(krb5_context context, krb5_db_entry *entry)
 {
     takes_handles = true;
+    const krb5_error_code code = load_check_entry(context, entry, load_choice);
+    refused_handles = code != 0;
+    return code;
+}
+
+bool module_compares_only(void)
+{
+    return load_choice == LOAD_COMPARES_ONLY;
 }
 
 bool module_keeps_displaced(void)
@@ -60,7 +75,31 @@ static bool asks_for(char **db_args, const char *what)
     return false;
 }
 
-/* All but the argument that is this module's own, for the wrapped one. NULL: no memory. */
+/* To another program's `-x load_anyway` the wrapped module says that it knows none. */
+static bool is_kdb5_util(void)
+{
+    return strcmp(program_invocation_short_name, "kdb5_util") == 0;
+}
+
+static bool is_own(const char *argument)
+{
+    return strcmp(argument, KEEP_DISPLACED) == 0 ||
+           (is_kdb5_util() && (strcmp(argument, LOAD_ANYWAY_ARGUMENT) == 0 ||
+                               strcmp(argument, LOAD_COMPARE_ONLY_ARGUMENT) == 0));
+}
+
+static void read_arguments(char **db_args)
+{
+    temporary = asks_for(db_args, "temporary");
+    keep_displaced = asks_for(db_args, KEEP_DISPLACED);
+    load_choice = LOAD_CHECKED;
+    if (is_kdb5_util() && asks_for(db_args, LOAD_ANYWAY_ARGUMENT))
+        load_choice = LOAD_ANYWAY;
+    if (is_kdb5_util() && asks_for(db_args, LOAD_COMPARE_ONLY_ARGUMENT))
+        load_choice = LOAD_COMPARES_ONLY;
+}
+
+/* All but the arguments that are this module's own, for the wrapped one. NULL: no memory. */
 static char **of_wrapped(char **db_args)
 {
     size_t count = 0;
@@ -68,9 +107,22 @@ static char **of_wrapped(char **db_args)
         count++;
     char **out = calloc(count + 1, sizeof *out), **next = out;
     for (size_t i = 0; out && i < count; i++)
-        if (strcmp(db_args[i], KEEP_DISPLACED) != 0)
+        if (!is_own(db_args[i]))
             *next++ = db_args[i];
     return out;
+}
+
+/* libkdb5 logs what load -update puts, also where it was not written. */
+static krb5_error_code compares_without_log(krb5_context context)
+{
+    bool kept = false;
+    const krb5_error_code code = update_log_is_kept(context, &kept);
+    if (code || !kept)
+        return code;
+    krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
+                           "ktkdc: iprop_enable is set, so -x " LOAD_COMPARE_ONLY_ARGUMENT
+                           " goes with `load` alone, not with -update");
+    return KRB5_PLUGIN_OP_NOTSUPP;
 }
 
 /* A greeting at start tells which installation this is, and the log at once
@@ -94,12 +146,11 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
     krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
-    temporary = asks_for(db_args, "temporary");
-    keep_displaced = asks_for(db_args, KEEP_DISPLACED);
+    read_arguments(db_args);
+    if (module_compares_only() && !temporary && (code = compares_without_log(context)) != 0)
+        return code;
     if (is_kdc)
         module_greet(context);
-    if (!keep_displaced)
-        return wrapped->init_module(context, section, db_args, mode);
     char **passed_on = of_wrapped(db_args);
     if (!passed_on)
         return ENOMEM;
@@ -111,8 +162,12 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
 krb5_error_code module_fini(krb5_context context)
 {
     if (wrapped && preload && takes_handles)
-        load_check(context);
-    takes_handles = false;
+        load_check_end();
+    /* kdb5_util leaves a database locked for good into which it loaded half a dump. What was
+     * refused is not in it, and all before is what the servers hold. */
+    if (wrapped && refused_handles && wrapped->unlock)
+        (void)wrapped->unlock(context);
+    takes_handles = refused_handles = false;
     return wrapped ? wrapped->fini_module(context) : 0;
 }
 
@@ -143,20 +198,31 @@ krb5_error_code module_create(krb5_context context, char *section, char **db_arg
         return code;
     if (!wrapped->create)
         return KRB5_PLUGIN_OP_NOTSUPP;
-    temporary = asks_for(db_args, "temporary");
+    read_arguments(db_args);
+    char **passed_on = of_wrapped(db_args);
+    if (!passed_on)
+        return ENOMEM;
     code = temporary ? 0 : servers_make_keys(context);
     if (!code)
-        code = wrapped->create(context, section, db_args);
+        code = wrapped->create(context, section, passed_on);
     created = !code && !temporary;
+    free(passed_on);
     return code;
 }
 
 krb5_error_code module_destroy(krb5_context context, char *section, char **db_args)
 {
-    const krb5_error_code code = module_load(context, section, is_kdc);
+    krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
-    return wrapped->destroy ? wrapped->destroy(context, section, db_args) : KRB5_PLUGIN_OP_NOTSUPP;
+    if (!wrapped->destroy)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    char **passed_on = of_wrapped(db_args);
+    if (!passed_on)
+        return ENOMEM;
+    code = wrapped->destroy(context, section, passed_on);
+    free(passed_on);
+    return code;
 }
 
 krb5_error_code module_promote(krb5_context context, char *section, char **db_args)
@@ -164,9 +230,16 @@ krb5_error_code module_promote(krb5_context context, char *section, char **db_ar
     REQUIRE_OPEN();
     if (!wrapped->promote_db)
         return KRB5_PLUGIN_OP_NOTSUPP;
+    krb5_error_code code = 0;
     if (temporary && !update_log_is_replayed())
-        load_check(context);
-    const krb5_error_code code = wrapped->promote_db(context, section, db_args);
+        code = load_check(context, load_choice);
+    if (code)
+        return code;
+    char **passed_on = of_wrapped(db_args);
+    if (!passed_on)
+        return ENOMEM;
+    code = wrapped->promote_db(context, section, passed_on);
+    free(passed_on);
     if (!code)
         temporary = false;
     return code;

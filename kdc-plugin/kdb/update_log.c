@@ -17,7 +17,7 @@ bool update_log_is_replayed(void)
     return strcmp(program_invocation_short_name, "kpropd") == 0;
 }
 
-static krb5_error_code is_kept(krb5_context context, bool *kept)
+krb5_error_code update_log_is_kept(krb5_context context, bool *kept)
 {
     profile_t profile = NULL;
     char *realm = NULL;
@@ -53,7 +53,7 @@ krb5_error_code update_log_has_room(krb5_context context, const krb5_db_entry *e
     bool kept = false;
     if (record_bytes(entry, principal) <= RECORD_BYTES_MAX)
         return 0;
-    const krb5_error_code code = is_kept(context, &kept);
+    const krb5_error_code code = update_log_is_kept(context, &kept);
     if (code || !kept)
         return code;
     krb5_set_error_message(

@@ -19,6 +19,9 @@
 /* What is put and deleted was put and deleted at the primary before. */
 bool update_log_is_replayed(void);
 
+/* Whether this realm has such a log. */
+krb5_error_code update_log_is_kept(krb5_context context, bool *kept);
+
 /* Before fresh keys of an entry are bound: whether the log, if there is one, takes the entry. */
 krb5_error_code update_log_has_room(krb5_context context, const krb5_db_entry *entry,
                                     const char *principal);

@@ -31,7 +31,7 @@ OF_THE_HOST = ("chmod", "chown", "cp", "echo", "find", "grep", "install", "mkdir
                "mount", "mv", "printf", "rm", "sed", "umount")
 # In a sentence: kadmin's own words, and programs that only illustrate.
 QUERIES = ("addprinc", "cpw", "getprinc", "ktadd", "modpol", "modprinc", "purgekeys")
-NAMED = ("kill", "nvidia-smi", "rsync", "systemd-analyze")
+NAMED = ("kill", "nvidia-smi", "ssh-keygen", "systemd-analyze")
 PROSE = ("a server computed wrongly",)
 # Lines of code that nobody types: configuration, apt's too, a log's line, a question to Prometheus.
 NOT_TYPED = re.compile(r"deb \[|\[\w+\]$|[\w.]+ = |\}$|[A-Z]\w+=|AS_REQ \(|histogram_quantile\(")

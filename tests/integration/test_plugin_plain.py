@@ -154,7 +154,7 @@ def test_dump_and_load(realm):
     before = realm.agent_keys()
     realm.run("kdb5_util", "dump", realm.dir / "dump")
     realm.kadmin_local("modprinc -maxlife 1h alice")
-    realm.run("kdb5_util", "load", realm.dir / "dump")
+    realm.run("kdb5_util", "-x", "load_anyway", "load", realm.dir / "dump")  # its agent lists none
     assert realm.agent_keys() == before
     realm.stop("kdc")
     realm.start_kdc()

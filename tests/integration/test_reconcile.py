@@ -12,7 +12,7 @@ import pytest
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.support.export import Approvers
 from tests.support.kerberos import Outcome
-from tests.support.process import wait_until
+from tests.support.process import RealmError, wait_until
 from tests.support.realm import MASTER_PASSWORD, Realm
 from tests.support.terminal import run_on_terminal
 
@@ -22,6 +22,7 @@ SOON_S = 30.0
 # Without krbtgt's key: of kinit, and of krb5kdc's log.
 SEEN = "kinit: Generic error (see e-text) while getting initial credentials"
 LOGGED = "tkdc: the servers hold no such key for this principal"
+NOT_COMPARED = r"ktkdc: what is to be loaded was not compared with the servers \([^\n]+\)"
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,23 @@ def reconcile(realm: Realm, *options: str) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
+def load_anyway(realm: Realm, dump: str, *options: str) -> Outcome:
+    """Of a dump that names keys which no server holds."""
+    return realm.admin_tool("kdb5_util", "-x", "load_anyway", "load", *options, dump)
+
+
+def refused_load(realm: Realm, dump: str, *words: str) -> str:
+    """What it says: the database is the same afterwards."""
+    before, after = realm.directory / "before-load", realm.directory / "after-load"
+    realm.admin_tool("kdb5_util", "dump", str(before))
+    with pytest.raises(RealmError) as refused:
+        realm.admin_tool("kdb5_util", *words, dump)
+    realm.admin_tool("kdb5_util", "dump", str(after))
+    assert after.read_bytes() == before.read_bytes()
+    assert not (realm.directory / "principal~").exists()
+    return str(refused.value)
+
+
 def told(realm: Realm) -> dict:
     done = reconcile(realm, "--json")
     assert done.code in (0, 2), done.errors
@@ -69,7 +87,7 @@ def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
     realm.kadmin_local(f'cpw -pw "{PASSWORD}" nora')
     assert realm.client("now").kinit("nora", PASSWORD).ok
     realm.admin_tool("kdb5_util", "dump", after)
-    loaded = realm.admin_tool("kdb5_util", "load", dump)
+    loaded = load_anyway(realm, dump)
     assert "no server holds version 1, enctype 18, of nora@AGREE.REALM" in loaded.errors
     assert "exist at no server" in loaded.errors
     assert not realm.client("old").kinit("nora", "a former password").ok
@@ -101,6 +119,39 @@ def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
     assert realm.client("again").kinit("nora", PASSWORD).ok
 
 
+def test_an_older_dump_changes_nothing_unless_it_is_told_to(realm):
+    """Whose keys are gone is said first; then the load ends, and the live database serves on."""
+    dump, newest = str(realm.directory / "refused"), str(realm.directory / "after-it")
+    for name in ("ada", "zoe"):
+        realm.kadmin_local(f'addprinc -pw "a former password" {name}')
+    realm.admin_tool("kdb5_util", "dump", dump)
+    for name in ("ada", "zoe"):
+        realm.kadmin_local(f'cpw -pw "{PASSWORD}" {name}')
+    realm.admin_tool("kdb5_util", "dump", newest)
+    dead = {name: f"no server holds version 1, enctype 18, of {name}@AGREE.REALM"
+            for name in ("ada", "zoe")}
+    for words in (["load"], ["-x", "compare_only", "load"]):
+        said = refused_load(realm, dump, *words)
+        assert all(one in said for one in dead.values()), said
+        assert "4 of the keys that are to be loaded exist at no server" in said
+        assert "4 of them are dropped: two administrators can give them back" in said
+        assert "nothing was changed" in said
+        assert ("kdb5_util -x load_anyway load" in said) == (words == ["load"])
+    said = refused_load(realm, dump, "load", "-update")
+    assert dead["ada"] in said and dead["zoe"] not in said, "it ends at the first"
+    assert "kdb5_util -x compare_only load -update" in said
+    compared = realm.admin_tool("kdb5_util", "-x", "compare_only", "load", "-update", dump)
+    assert all(one in compared.errors for one in dead.values()), compared.errors
+    assert reconcile(realm).code == 0, "nothing became dead, and no orphan"
+    assert realm.client("ada").kinit("ada", PASSWORD).ok
+    quiet = realm.admin_tool("kdb5_util", "load", newest)
+    assert "ktkdc" not in quiet.errors, "control: what the servers hold is loaded"
+    assert load_anyway(realm, dump).ok and reconcile(realm).code == 2, "control: it was older"
+    realm.admin_tool("kdb5_util", "load", newest)
+    with pytest.raises(RealmError):  # of other programs it is no word
+        realm.admin_tool("kadmin.local", "-x", "load_anyway", "-q", "getprinc ada")
+
+
 def status(realm: Realm, *options: str) -> Outcome:
     done = subprocess.run([str(realm.bin / "tkdc"), "status", *options, "--config",
                            str(realm.installation / "agent-kdc/agent.toml")], env=tools_env(realm),
@@ -120,7 +171,7 @@ def test_a_krbtgt_whose_key_is_gone_is_no_healthy_realm(realm):
     assert rotated.returncode == 0, rotated.stderr
     realm.admin_tool("kdb5_util", "dump", newest)
     assert status(realm).code == 0, status(realm).output
-    realm.admin_tool("kdb5_util", "load", dump)
+    load_anyway(realm, dump)
     logged = len((realm.directory / "kdc.trace").read_text())
     try:
         refused = realm.client("dead").kinit("vera", PASSWORD)
@@ -185,7 +236,7 @@ def test_an_older_dump_that_is_loaded_into_the_database_is_compared_too(realm):
     realm.admin_tool("kdb5_util", "dump", dump)
     realm.kadmin_local(f'cpw -pw "{PASSWORD}" rosa')
     realm.admin_tool("kdb5_util", "dump", after)
-    loaded = realm.admin_tool("kdb5_util", "load", "-update", dump)
+    loaded = load_anyway(realm, dump, "-update")
     assert "no server holds version 1, enctype 18, of rosa@AGREE.REALM" in loaded.errors
     assert "rosa@AGREE.REALM: not all old keys could be read" in loaded.errors
     assert "tkdc reconcile" in loaded.errors and "tkdc status" not in loaded.errors
@@ -202,8 +253,11 @@ def test_an_older_dump_that_is_loaded_into_the_database_is_compared_too(realm):
 
     realm.daemons["agent-admin"].stop()
     try:
-        alone = realm.admin_tool("kdb5_util", "load", "-update", dump)
-        assert "was not compared with the servers" in alone.errors, alone.errors
+        for options in ([], ["-update"]):
+            said = refused_load(realm, dump, "load", *options)
+            assert re.search(NOT_COMPARED, said) and "nothing was changed" in said, said
+        alone = load_anyway(realm, dump, "-update")
+        assert re.search(NOT_COMPARED, alone.errors), alone.errors
     finally:
         realm.start_agent("admin")
     realm.admin_tool("kdb5_util", "load", "-update", after)
@@ -330,7 +384,7 @@ def test_dropped_keys_come_back_by_two_administrators_alone(realm, approvers):
     assert {key["kvno"] for key in keys} == {1}
     assert all(key["due_at"] - key["dropped_at"] == 30 * 24 * 3600 for key in keys)
 
-    loaded = realm.admin_tool("kdb5_util", "load", older)
+    loaded = load_anyway(realm, older)
     assert "of olga@AGREE.REALM: it is dropped, and can be given back" in loaded.errors
     assert "two administrators can give them back" in loaded.errors
     assert not realm.client("gone").kinit("olga", "an older password").ok
@@ -366,7 +420,7 @@ def test_a_give_back_that_was_cut_goes_on(realm, approvers):
     realm.admin_tool("kdb5_util", "dump", older)
     for name in ("paula", "pedro"):
         realm.kadmin_local(f"delprinc -force {name}")
-    assert realm.admin_tool("kdb5_util", "load", older).ok
+    assert load_anyway(realm, older).ok
     both, half = realm.directory / "both", realm.directory / "half"
     names = ["--principal", "paula", "--principal", "pedro"]
     assert reconcile(realm, "request", "--out", str(both), *names).ok
@@ -419,6 +473,6 @@ def test_what_was_purged_never_comes_back(realm, approvers):
     assert dropped(realm, "oskar") == []
     late = approvers.try_approve(0, request)
     assert late.code == 1 and "what was purged never comes back" in late.errors, late.errors
-    loaded = realm.admin_tool("kdb5_util", "load", older)
+    loaded = load_anyway(realm, older)
     assert "of oskar@AGREE.REALM\n" in loaded.errors, loaded.errors
     assert not realm.client("purged").kinit("oskar", "an older password").ok

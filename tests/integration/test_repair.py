@@ -85,13 +85,23 @@ def keys_of(realm, principal: str, parties: tuple[int, int]) -> dict[int, bytes]
             for one in rebuild(realm, f"{principal}@REPAIR.REALM", parties)}
 
 
-def expect_no_key(realm, key: bytes) -> None:
-    """Where shares of both others came together (the search itself: test_scan.py)."""
-    party = f"server{LOST}"
-    found = Scanner(realm.bin / "keyscan").search(
-        [("alice", key)], {party: realm.daemons[party].pid},
-        {"store": realm.server_directory(LOST) / "store"})
-    assert found.octets[party] and not found.findings, found.findings
+def expect_no_key(realm, made: dict[int, bytes]) -> None:
+    """In memory and on disk of the new server, where shares of both others came together, of the
+    survivors, and of the agents. The control: a process that holds these keys, and a file."""
+    scanner = Scanner(realm.bin / "keyscan")
+    keys = [(f"alice-{enctype}", key) for enctype, key in made.items()]
+    count, missed = scanner.control(keys)
+    assert count and not missed
+    planted = realm.directory / "planted"
+    planted.mkdir()
+    (planted / "file").write_bytes(bytes(5000) + made[18])
+    assert scanner.search(keys, {}, {"planted": planted}).findings
+    daemons = {name: one.pid for name, one in realm.daemons.items()
+               if name.startswith(("server", "agent"))}
+    assert {"server0", "server1", "server2"} < daemons.keys()
+    found = scanner.search(keys, daemons, {
+        f"store{party}": realm.server_directory(party) / "store" for party in range(3)})
+    assert all(found.octets[name] for name in daemons) and not found.findings, found.findings
 
 
 def test_a_lost_server_is_repaired(realm):
@@ -142,7 +152,7 @@ def test_a_lost_server_is_repaired(realm):
     wait_until(lambda: [state_of(realm, p).get("refresh_epoch") for p in range(3)] == [1] * 3,
                SETTLED_S, "new shares at all three")
     wait_for_session(realm)
-    expect_no_key(realm, keys[18])
+    expect_no_key(realm, keys)
     for user in ("alice", "bob"):
         assert realm.client(user).kinit(user, PASSWORD).ok
     realm.kadmin_local(f'addprinc -pw "{PASSWORD}" later')

@@ -84,6 +84,7 @@ def test_install(host):
     for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service",
                  "tkdc-audit@server0.timer", "tkdc-audit@server0.service",
                  "tkdc-backup@server0.timer", "tkdc-backup@server0.service",
+                 "tkdc-backup-copy@server0.service",
                  "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service",
                  "tkdc-exporter@agent-kdc.service", "tkdc-exporter-server@server0.service",
                  "tkdc-doctor.timer", "tkdc-doctor.service",

@@ -91,7 +91,8 @@ def test_a_changed_credential_starts_nothing(host):
 def test_units_are_hardened(host):
     units = [unit_of(name) for name in (*SERVERS, *AGENTS)]
     # A backup opens the host's credentials, also of a TPM, which only root can.
-    for unit in (*units, "tkdc-audit@server0", "tkdc-refresh@server0", "tkdc-backup@server0"):
+    for unit in (*units, "tkdc-audit@server0", "tkdc-refresh@server0", "tkdc-backup@server0",
+                 "tkdc-backup-copy@server0"):
         said = host.run(f"systemd-analyze security --no-pager {unit} | tail -1").stdout
         level = float(re.search(r"(\d+\.\d+)", said).group(1))
         assert level <= (1.4 if "backup" in unit else 1.2), said

@@ -55,9 +55,14 @@ std::optional<BackupsSeen> backups_seen(const std::string& config_file,
   namespace fs = std::filesystem;
   const auto since = written_s(fs::path(config_file).parent_path() / "backup.pub");
   if (!since && parties != 2) return std::nullopt;
-  BackupsSeen seen{since.value_or(0), std::nullopt, std::nullopt, parties == 2};
+  const fs::path folder = fs::path(store_path).parent_path() / "backups";
+  BackupsSeen seen;
+  seen.since_s = since.value_or(0);
+  seen.of_two = parties == 2;
+  seen.copies_since_s = written_s(fs::path(config_file).parent_path() / kBackupCopyName);
+  seen.copied_s = written_s(folder / kBackupsCopiedName);
   std::error_code error;
-  fs::directory_iterator files(fs::path(store_path).parent_path() / "backups", error);
+  fs::directory_iterator files(folder, error);
   for (; !error && files != fs::directory_iterator(); files.increment(error)) {
     if (files->path().extension() != kBackupSuffix) continue;
     const auto made = written_s(files->path());
@@ -69,7 +74,20 @@ std::optional<BackupsSeen> backups_seen(const std::string& config_file,
   return seen;
 }
 
-std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+std::string copy_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s) {
+  if (!seen || !seen->copies_since_s ||
+      now_s - std::max(*seen->copies_since_s, seen->copied_s.value_or(0)) <= kBackupDueS)
+    return {};
+  return (seen->copied_s ? "no backup of this server has come to another host since " +
+                               format_utc_spaced(*seen->copied_s)
+                         : std::string("no backup of this server has come to another host yet")) +
+         ": `tkdc backup copy` says why, and the journal of tkdc-backup-copy@ (docs/operations.md, "
+         "Backup)";
+}
+
+namespace {
+
+std::string making_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s,
                          const RefreshSeen& refresh) {
   constexpr const char* kRemedy =
       ": its timer makes one each night, and `tkdc doctor` says what to type (docs/operations.md, "
@@ -85,6 +103,14 @@ std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t no
   if (!seen->newest_s) return std::string("there is no backup of this server") + kRemedy;
   return "the newest backup of this server is of " + format_utc_spaced(*seen->newest_s) + kRemedy +
          (refreshed.empty() ? "" : ". And " + refreshed);
+}
+
+}  // namespace
+
+std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+                         const RefreshSeen& refresh) {
+  const std::string made = making_alarm(seen, now_s, refresh), copied = copy_alarm(seen, now_s);
+  return made + (made.empty() || copied.empty() ? "" : ". And ") + copied;
 }
 
 void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen, std::int64_t now_s,

@@ -21,6 +21,7 @@
 #include "service/backup/backup_check.h"
 #include "service/backup/backup_shelf.h"
 #include "service/backup/take_backup.h"
+#include "tools/cli/backup_copy.h"
 #include "tools/cli/backup_files.h"
 #include "tools/cli/backup_shelf_command.h"
 #include "tools/cli/backup_words.h"
@@ -176,6 +177,7 @@ void add_backup(CLI::App& app, int& exit_status) {
                              [=, &exit_status] { exit_status = verify(*options); });
   check->add_option("file", options->file, "the backup")->required();
   check->add_option("--key", options->key, "the secret half of the key")->required();
+  add_copy_word(*backup, exit_status);
   add_shelf_words(*backup, exit_status);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/utc_time.h"
 #include "service/backup/backup_shelf.h"
+#include "service/server/backup_watch.h"
 #include "tools/cli/backup_files.h"
 #include "tools/cli/doctor_checks.h"
 #include "tools/cli/printable.h"
@@ -69,7 +70,14 @@ Finding check_backups(const Patient& patient) {
     return warning(
         "the newest backup is of " + format_utc_spaced(made),
         make + "; systemctl enable --now tkdc-backup@" + shell_word(patient.name) + ".timer");
-  return good("the newest is of " + format_utc_spaced(made));
+  const auto seen = backups_seen(patient.config, patient.server->store_path,
+                                 static_cast<int>(patient.server->parties));
+  if (const std::string alarm = copy_alarm(seen, std::time(nullptr)); !alarm.empty())
+    return warning(alarm, "tkdc backup copy --config " + shell_word(patient.config));
+  return good("the newest is of " + format_utc_spaced(made) +
+              (seen && seen->copied_s
+                   ? "; all were at another host at " + format_utc_spaced(*seen->copied_s)
+                   : ""));
 }
 
 }  // namespace tkdc::cli

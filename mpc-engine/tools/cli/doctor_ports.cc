@@ -29,7 +29,7 @@ bool has_no_host(const std::string& address) {
   return look_up(host_of(address)) == Lookup::kUnknown;
 }
 
-Unreachable silent() {
+Unreachable says_nothing() {
   return {Cause::kNetwork, "no answer within " + std::to_string(kPortMs / 1000) + " s"};
 }
 
@@ -51,14 +51,14 @@ Unreachable try_tls(Network& network, const PeerEntry& peer) {
     }
     if (*done) return {};
   }
-  return silent();
+  return says_nothing();
 }
 
 Unreachable try_tcp(const std::string& address) {
   if (has_no_host(address)) return {Cause::kName, "there is no such host"};
   auto socket = start_dial(address);
   if (!socket) return {Cause::kNetwork, socket.error().message};
-  if (!wait_ready(socket->get(), POLLOUT, monotonic_ms() + kPortMs)) return silent();
+  if (!wait_ready(socket->get(), POLLOUT, monotonic_ms() + kPortMs)) return says_nothing();
   return {Cause::kNetwork, connect_error(socket->get())};
 }
 

@@ -26,6 +26,8 @@ constexpr Example kExamples[] = {
      "backup key --out backup.key --public backup.pub"},
     {"backup make", "a backup now, while the server serves",
      "backup make --config /etc/tkdc/server0/tkdc.toml"},
+    {"backup copy", "those that the host of backup.copy lacks",
+     "backup copy --config /etc/tkdc/server0/tkdc.toml"},
     {"backup verify", "whether a backup can be restored", "backup verify --key backup.key FILE"},
     {"backup list", "what lies in a folder, and what is stale",
      "backup list /var/lib/tkdc/server0/backups"},

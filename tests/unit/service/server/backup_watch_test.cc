@@ -70,6 +70,27 @@ TEST_F(BackupWatch, TheNewestCounts) {
   EXPECT_FALSE(told().contains("backup_warning"));
 }
 
+// What is to be on another host, too.
+TEST_F(BackupWatch, CopiesAreSpokenOfWhereTheyAreToBe) {
+  write("etc/backup.pub", kBackupNow - 400 * kBackupDayS);
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - kBackupDayS);
+  EXPECT_FALSE(told().contains("backup_warning"));
+  write("etc/backup.copy", kBackupNow - 2 * kBackupDayS);
+  EXPECT_FALSE(told().contains("backup_warning")) << "the first nights may come";
+  write("etc/backup.copy", kBackupNow - 4 * kBackupDayS);
+  const auto warned = [&](const std::string& words) {
+    return told().value("backup_warning", "").find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(warned("has come to another host yet")) << told();
+  write("var/backups/copied", kBackupNow - 5 * kBackupDayS);
+  EXPECT_TRUE(warned("has come to another host since")) << told();
+  EXPECT_FALSE(warned("the newest backup"));
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - 9 * kBackupDayS);
+  EXPECT_TRUE(warned("the newest backup") && warned(". And no backup of this server has come"));
+  write("var/backups/copied", kBackupNow - kBackupDayS);
+  EXPECT_FALSE(warned("another host")) << told();
+}
+
 // Nobody can rebuild a store of two servers: one is asked for from the first moment on.
 TEST_F(BackupWatch, OneOfTwoServersIsToHaveOneAlways) {
   EXPECT_NE(told(2)["backup_warning"].get<std::string>().find("the only way back"),

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "base/disk.h"
 #include "base/hex.h"
@@ -102,6 +103,21 @@ TEST_F(RepairWatchTest, AllThreeOfferTheSameOrThereIsNone) {
   EXPECT_FALSE(watch_[1]->offer());
   ASSERT_TRUE(start(1).ok());
   EXPECT_FALSE(watch_[1]->offer());
+}
+
+// The control of it: but for what they are for, two approvals are alike. Servers that counted them
+// would fill a machine that one of the administrators has never seen (Features,
+// ASessionIsForANewcomerWhereAllThreeOfferTheSame: the comparison).
+TEST_F(RepairWatchTest, OnlyWhatTheyAreForTellsTwoApprovalsApart) {
+  EXPECT_EQ(why(0, approval()), "");
+  pin(1, kLost) = old_;
+  ASSERT_TRUE(start(1).ok());
+  EXPECT_EQ(why(1, "approve 2 " + to_hex(old_)), "");
+  ASSERT_TRUE(watch_[0]->offer() && watch_[1]->offer());
+  const NewcomerOffer one = *watch_[0]->offer(), other = *watch_[1]->offer();
+  EXPECT_EQ(std::tie(one.name, one.needs, one.party),
+            std::tie(other.name, other.needs, other.party));
+  EXPECT_NE(one.order, other.order);
 }
 
 TEST_F(RepairWatchTest, WhatIsNotApproved) {

@@ -171,7 +171,10 @@ Word<C, N> choose(C& c, const Word<C, N>& s, const Word<C, N>& a, const Word<C, 
 template <Context C>
 typename C::Bit majority(C& c, const typename C::Bit& a, const typename C::Bit& b,
                          const typename C::Bit& d) {
-  return c.xor_of(d, c.and_of(c.xor_of(a, d), c.xor_of(b, d)));
+  // One gate after the other: compilers evaluate a call's arguments in orders of their own, and
+  // servers compare their circuits.
+  const typename C::Bit right = c.xor_of(b, d), left = c.xor_of(a, d);
+  return c.xor_of(d, c.and_of(left, right));
 }
 
 template <Context C, std::size_t N>

@@ -35,7 +35,7 @@ struct LyingAgent {
   int victim = 0;                      // or kEverywhere
   std::optional<SecretVector> held;    // the victim's, to be swapped
   std::uint64_t word = 0;              // the same for all servers
-  std::map<int, SecretVector> before;  // the last job that each server got
+  std::map<int, SecretVector> before;  // the last job that each server got, as the others did
 };
 LyingAgent deceiver;
 std::map<JobAt, int> lied_about;  // and the server that was to take it for a later job
@@ -288,7 +288,8 @@ void send_for_agent(int host, int server, SecretVector frame, const SendTo& send
     else
       send(server, std::move(frame));
   }
-  deceiver.before[server] = own;
+  // One that is sent late is none of before.
+  if (!deceiver.lie) deceiver.before[server] = own;
 }
 
 void forget_lies_to(int server) {

@@ -19,6 +19,7 @@ constexpr std::size_t kDigest = 32;  // of what is compared (lane/agree.cc)
 constexpr Deceit kOfAny[] = {Deceit::kRepeats, Deceit::kOthers, Deceit::kWithholds, Deceit::kSilent,
                              Deceit::kLate};
 constexpr unsigned kAnyMessage = 60;
+constexpr unsigned kFewHellos = 6;
 constexpr std::int64_t kLatestMs = 12'000;
 
 // One of its connections to another server.
@@ -53,13 +54,13 @@ TwoFaced face;
 Random& random_of() { return world().random; }
 
 // Which lie a message becomes; none most times.
-std::optional<Deceit> wish(std::vector<Deceit> words) {
+std::optional<Deceit> wish(std::vector<Deceit> words, unsigned one_in) {
   if (face.left <= 0 || world().calm) return std::nullopt;
   const auto only = static_cast<Deceit>(face.kind - 1);
   if (face.kind != 0) std::erase_if(words, [only](Deceit one) { return one != only; });
-  if (!words.empty() && random_of().below(face.one_in) == 0)
+  if (!words.empty() && random_of().below(one_in) == 0)
     return words[random_of().below(words.size())];
-  if (random_of().below(kAnyMessage * face.one_in) != 0) return std::nullopt;
+  if (random_of().below(kAnyMessage * one_in) != 0) return std::nullopt;
   const Deceit any = kOfAny[random_of().below(std::size(kOfAny))];
   return face.kind == 0 || any == only ? std::optional(any) : std::nullopt;
 }
@@ -183,7 +184,7 @@ void greet(Line& line, SecretVector& octets) {
   if (face.attempt != hello->nonce) {
     face.attempt = hello->nonce;
     face.guise.reset();
-    const auto deceit = wish({Deceit::kEpochs, Deceit::kHello});
+    const auto deceit = wish({Deceit::kEpochs, Deceit::kHello}, 1 + face.one_in / kFewHellos);
     if (deceit != Deceit::kEpochs && deceit != Deceit::kHello) return;
     const bool both = deceit == Deceit::kEpochs && random_of().percent(80);
     face.guise = {both ? kBothOthers : line.peer, *deceit, random_of().next()};
@@ -245,7 +246,7 @@ Delivery tell(Line& line, SecretVector& octets) {
     greet(line, octets);
   } else if (line.later && !is_step(octets) && !world().calm) {
     (void)change_tick(octets, Deceit::kTime);
-  } else if (const auto deceit = wish(possible(octets));
+  } else if (const auto deceit = wish(possible(octets), face.one_in);
              deceit && change_packet(line, *deceit, octets)) {
     has_told(*deceit, line.peer);
     if (settles(meant)) keep_stores();
@@ -262,7 +263,7 @@ Delivery tell(Line& line, SecretVector& octets) {
 }
 
 Delivery tell_agent(int agent, SecretVector& octets) {
-  const auto deceit = wish({Deceit::kAnswer});
+  const auto deceit = wish({Deceit::kAnswer}, face.one_in);
   const bool silent = deceit == Deceit::kWithholds || deceit == Deceit::kSilent;
   const bool says = deceit == Deceit::kAnswer && change_answer(octets);
   if (!says && !silent && deceit != Deceit::kLate) return {};

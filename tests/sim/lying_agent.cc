@@ -96,12 +96,14 @@ void change_number(JobRequest& request) {
 
 // Of another agent, most times, and with a number that is the one of its next job, or far ahead.
 void change_run(JobRequest& request) {
-  const auto other =
-      std::ranges::find_if(last_jobs, [](const auto& of) { return of.first != deceiver.host; });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> others;
+  for (const auto& [host, last] : last_jobs)
+    if (host != deceiver.host) others.push_back(last);
   request.name.run ^= deceiver.word | 1;
-  if (other == last_jobs.end() || deceiver.word % 8 == 0) return;
-  request.name.run = other->second.first;
-  request.name.number = other->second.second + 1 + (deceiver.word % 2 == 0 ? 0 : 1'000'000);
+  if (others.empty() || deceiver.word % 8 == 0) return;
+  const auto& [run, number] = others[deceiver.word / 16 % others.size()];
+  request.name.run = run;
+  request.name.number = number + 1 + (deceiver.word % 2 == 0 ? 0 : 1'000'000);
 }
 
 void change_key(JobRequest& request) {

@@ -7,6 +7,7 @@
 #include "sim/dropped.h"
 #include "sim/floods.h"
 #include "sim/garbling.h"
+#include "sim/honest.h"
 #include "sim/liar.h"
 #include "sim/lying_agent.h"
 #include "sim/realm.h"
@@ -263,6 +264,17 @@ bool on_network(const Fault& fault) {
   return true;
 }
 
+// All servers' clocks together, as their source of time has it; and back after a while.
+void set_clocks(const Fault& fault) {
+  const auto by = [](Us ahead) {
+    for (auto& one : realm().servers) one->host().wall_ahead += ahead;
+    world().injected("clocks set together");
+    world().injected("clock set");
+  };
+  by(fault.b * kMs);
+  later(fault.c, [by, fault] { by(-fault.b * kMs); });
+}
+
 bool on_host(const Fault& fault) {
   Host& host = world().hosts[static_cast<std::size_t>(fault.a)];
   if (fault.kind == "hang") {
@@ -274,6 +286,8 @@ bool on_host(const Fault& fault) {
   } else if (fault.kind == "clock") {
     host.wall_ahead += fault.b * kMs;
     world().injected("clock set");
+  } else if (fault.kind == "clocks") {
+    set_clocks(fault);
   } else if (fault.kind == "drift") {
     set_drift(host, fault.b);
     world().injected("clock drifts");
@@ -326,30 +340,11 @@ void fall_after_two() {
     world().broken("planted", "a server had crashed, and one had hung");
 }
 
-// One bit of so many circuits at most; one of so many packets of instances, or of jobs by them.
-constexpr unsigned kMostBits = 40, kMostGarbled = 60;
-
-void begin_to_lie(const Fault& fault) {
-  if (liar().has_lied) return;
-  liar() = {};
-  liar().server = static_cast<int>(fault.a);
-  liar().left = static_cast<int>(fault.b);
-  liar().one_in = static_cast<unsigned>(fault.c);
-  liar().about_bits = world().plan.of_two() && fault.kind == "liar" && fault.c % 2 == 0;
-  if (liar().about_bits) liar().one_in = 1 + liar().one_in % kMostBits;
-  liar().to_agents = !liar().about_bits;
-  liar().to_servers = fault.kind == "liar" && !liar().about_bits;
-  if (!world().plan.garbles() || !liar().to_servers) return;
-  constexpr Liar::About kAbout[] = {Liar::About::kAll, Liar::About::kJobs, Liar::About::kTables};
-  liar().about = kAbout[fault.c % 3];
-  if (liar().about != Liar::About::kAll) liar().one_in = 1 + liar().one_in % kMostGarbled;
-}
-
 // Who else would serve, where there is one KDC?
 void begin_to_lie_as_agent(const Fault& fault) {
   if (world().plan.kdcs < 2 || agent_on(fault.a).host().number == kAdmin) return;
   let_agent_lie(static_cast<int>(fault.a), static_cast<int>(fault.b),
-                static_cast<unsigned>(fault.c % kAgentsLie), fault.c / kAgentsLie);
+                static_cast<unsigned>(fault.c % kLiesOfKind), fault.c / kLiesOfKind);
 }
 
 void make(const Fault& fault, Kept& kept) {
@@ -378,7 +373,7 @@ void make(const Fault& fault, Kept& kept) {
   } else if (fault.kind == "lost disk") {
     kept.erase(fault.a % world().servers());
     lose_disk(fault);
-  } else if (fault.kind == "liar" || fault.kind == "liar to agents") {
+  } else if (fault.kind.starts_with("liar") || fault.kind == "two-faced") {
     begin_to_lie(fault);
   } else if (fault.kind == "lying agent") {
     begin_to_lie_as_agent(fault);
@@ -432,6 +427,7 @@ void make_calm() {
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;
   }
   for (std::int64_t party = 0; party < world().servers(); ++party) repair(party);
+  restore_stores();
   mend_two();
   mend_keys();
   for (auto& one : realm().servers) {
@@ -469,7 +465,7 @@ bool old_store_in_place() { return !right_stores().empty(); }
 
 void start_faults() {
   right_stores().clear();
-  liar() = {};
+  new_liar();
   new_lying_agent();
   new_two_faults();
   world().fibers.start(world().nature, [] {
@@ -486,12 +482,13 @@ void start_faults() {
     for (;;) {
       world().sleep(kSecond);
       wires().look();
-      // An operator releases what too many crashes amid checks have closed, when he has looked.
+      // An operator releases what too many crashes amid checks have closed, when he has looked;
+      // and what a lie has, who finds nothing wrong.
       for (auto& one : realm().servers)
-        if (const std::string why = one->latched(); one->up() && !why.empty())
-          if (world().calm ||
-              ((why.starts_with("limits.") || why == kUnknownLatch) && world().random.percent(20)))
-            release(*one);
+        if (const std::string why = one->latched(); one->up() && !why.empty()) {
+          const bool by_count = why.starts_with("limits.") || why == kUnknownLatch;
+          if (world().calm || world().random.percent(by_count ? 20 : 10)) release(*one);
+        }
     }
   });
 }

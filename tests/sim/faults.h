@@ -15,9 +15,6 @@ inline constexpr std::int64_t kCommitsOfRefresh = 12;
 // And of a change of one key: two, and what else is written meanwhile.
 inline constexpr std::int64_t kCommitsOfChange = 3;
 
-// Of a lying agent: one job in so many; and, times that, which lies (lying_agent.h).
-inline constexpr std::int64_t kAgentsLie = 100;
-
 // A random mix for this seed: of each kind many, few or none.
 std::vector<Fault> some_faults(Random& random, const Plan& plan);
 

@@ -185,6 +185,7 @@ void ServerHost::run() {
     server_->stop();
     while (asked_ > 0) world().wait(kNever, [this] { return asked_ == 0; });
     server_.reset();
+    if (!host_.dead) begin_log_anew(host_.number);
     if (wanted_ && !host_.dead) world().sleep(kRestartAfter);
   }
   if (!host_.dead) {

@@ -15,6 +15,7 @@
 #include "sim/dropped.h"
 #include "sim/floods.h"
 #include "sim/garbling.h"
+#include "sim/honest.h"
 #include "sim/liar.h"
 #include "sim/memory.h"
 #include "sim/realm.h"
@@ -59,12 +60,14 @@ Seen seen;
 void new_invariants() {
   seen = {};
   new_answers();
+  new_honest();
 }
 
 void note_reply(int server, int agent, ByteSpan frame) {
   auto reply = decode_reply(frame);
   if (!reply.ok()) return world().broken("answers", "a server's answer cannot be read");
   note_answer(server, agent, *reply);
+  note_honest_answer(server, agent, *reply);
   if (reply->status != TKDC_STATUS_OK || reply->output.size() < 40) return;
   const std::tuple job{agent, reply->run, reply->number};
   auto& all = seen.replies[job];
@@ -196,6 +199,7 @@ void look() {
   look_at_refresh(seen.sealed);
   look_at_garbling();
   look_at_waiting();
+  look_at_epochs();
   for (auto& server : realm().servers) {
     look_whether_changes_are_settled(static_cast<std::size_t>(server->host().number));
     look_at_half_made(server->host().number, false);
@@ -306,7 +310,7 @@ void judge_audit_logs() {
 
 void judge() {
   judge_audit_logs();
-  if (liar().has_lied) return;  // it may have latched the others
+  if (liar().has_lied) return judge_honest_stores();
   judge_stores();
   judge_keys();
   judge_dropped();

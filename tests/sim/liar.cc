@@ -3,9 +3,15 @@
 
 #include "sim/garbling.h"
 #include "sim/repairs.h"
+#include "sim/two_faced.h"
 
 namespace tkdc::sim {
 namespace {
+
+// One bit of so many circuits at most.
+constexpr unsigned kMostBits = 40;
+// And one of so many packets of instances, or of jobs that use them.
+constexpr unsigned kMostGarbled = 60;
 
 void change(SecretVector& octets) {
   Random& random = world().random;
@@ -41,9 +47,34 @@ Liar& liar() {
   return one;
 }
 
-void lie(const Wire& wire, int from_end, SecretVector& octets) {
-  if (wire.host[0] >= kServers || wire.host[1] >= kServers || octets.empty()) return;
-  if (!liar().to_servers || !is_about(wire)) return;
+void new_liar() {
+  liar() = {};
+  new_two_faced();
+}
+
+void begin_to_lie(const Fault& fault) {
+  if (liar().has_lied) return;
+  if (fault.kind == "two-faced")
+    return let_server_lie(static_cast<int>(fault.a), static_cast<int>(fault.b),
+                          static_cast<unsigned>(fault.c % kLiesOfKind), fault.c / kLiesOfKind);
+  liar() = {};
+  liar().server = static_cast<int>(fault.a);
+  liar().left = static_cast<int>(fault.b);
+  liar().one_in = static_cast<unsigned>(fault.c);
+  liar().about_bits = world().plan.of_two() && fault.kind == "liar" && fault.c % 2 == 0;
+  if (liar().about_bits) liar().one_in = 1 + liar().one_in % kMostBits;
+  liar().to_agents = !liar().about_bits;
+  liar().to_servers = fault.kind == "liar" && !liar().about_bits;
+  if (!world().plan.garbles() || !liar().to_servers) return;
+  constexpr Liar::About kAbout[] = {Liar::About::kAll, Liar::About::kJobs, Liar::About::kTables};
+  liar().about = kAbout[fault.c % 3];
+  if (liar().about != Liar::About::kAll) liar().one_in = 1 + liar().one_in % kMostGarbled;
+}
+
+Delivery lie(const Wire& wire, int from_end, SecretVector& octets) {
+  const Delivery becomes = show_a_face(wire, from_end, octets);
+  if (wire.host[0] >= kServers || wire.host[1] >= kServers || octets.empty()) return becomes;
+  if (!liar().to_servers || !is_about(wire)) return becomes;
   const int from = wire.host[from_end], to = wire.host[1 - from_end];
   const std::string& who = world().hosts[static_cast<std::size_t>(liar().server)].name;
   if (wants(from)) {
@@ -56,6 +87,7 @@ void lie(const Wire& wire, int from_end, SecretVector& octets) {
     world().injected("lie about what was heard");
     world().note(who, "computes with something else than it was sent");
   }
+  return becomes;
 }
 
 bool lies_about_a_bit(int server) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/secret.h"
+#include "sim/plan.h"
 #include "sim/wire.h"
 
 namespace tkdc::sim {
@@ -24,8 +25,17 @@ struct Liar {
 };
 
 Liar& liar();
+void new_liar();
+// As the fault says: `liar`, `liar to agents` or `two-faced`.
+void begin_to_lie(const Fault& fault);
+
+// What becomes of a message.
+struct Delivery {
+  bool withheld = false;
+  Us late = 0;
+};
 // Changes what a liar sends.
-void lie(const Wire& wire, int from_end, SecretVector& octets);
+Delivery lie(const Wire& wire, int from_end, SecretVector& octets);
 void lie_to_agent(int server, SecretVector& frame);
 // Whether it computes with another bit of its own than it has the MAC of, in all that it says.
 bool lies_about_a_bit(int server);

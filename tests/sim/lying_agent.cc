@@ -36,7 +36,7 @@ struct LyingAgent {
   int victim = 0;                      // or kEverywhere
   std::optional<SecretVector> held;    // the victim's, to be swapped
   std::uint64_t word = 0;              // the same for all servers
-  std::map<int, SecretVector> before;  // the last job that each server got
+  std::map<int, SecretVector> before;  // the last job that each server got, as the others did
 };
 LyingAgent deceiver;
 std::map<JobAt, int> lied_about;  // and the server that was to take it for a later job
@@ -99,12 +99,14 @@ void change_number(JobRequest& request) {
 
 // Of another agent, most times, and with a number that is the one of its next job, or far ahead.
 void change_run(JobRequest& request) {
-  const auto other =
-      std::ranges::find_if(last_jobs, [](const auto& of) { return of.first != deceiver.host; });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> others;
+  for (const auto& [host, last] : last_jobs)
+    if (host != deceiver.host) others.push_back(last);
   request.name.run ^= deceiver.word | 1;
-  if (other == last_jobs.end() || deceiver.word % 8 == 0) return;
-  request.name.run = other->second.first;
-  request.name.number = other->second.second + 1 + (deceiver.word % 2 == 0 ? 0 : 1'000'000);
+  if (others.empty() || deceiver.word % 8 == 0) return;
+  const auto& [run, number] = others[deceiver.word / 16 % others.size()];
+  request.name.run = run;
+  request.name.number = number + 1 + (deceiver.word % 2 == 0 ? 0 : 1'000'000);
 }
 
 void change_key(JobRequest& request) {
@@ -308,7 +310,8 @@ void send_for_agent(int host, int server, SecretVector frame, const SendTo& send
     else
       send(server, std::move(frame));
   }
-  deceiver.before[server] = own;
+  // One that is sent late is none of before.
+  if (!deceiver.lie) deceiver.before[server] = own;
 }
 
 void forget_lies_to(int server) {

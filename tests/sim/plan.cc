@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sim/deceits.h"
 #include "sim/faults.h"
 #include "sim/garbling.h"
 #include "sim/lying_agent.h"
@@ -72,6 +73,7 @@ constexpr Kind kKinds[] = {
     {"no memory", 4, party, some_packets, a_moment},
     {"stop", 3, party, none, a_moment},
     {"clock", 3, party, a_jump, none},
+    {"clocks", 3, none, a_jump, a_moment},
     {"drift", 2, party, a_rate, none},
     {"disk full", 3, party, none, a_moment},
     {"disk errors", 4, party, few, none},
@@ -136,22 +138,33 @@ void make_it_of_two(Plan& plan, Random& random) {
 void add_one_liar(Plan& plan, Random& random) {
   const std::int64_t at = plan.minutes * 15'000;
   const bool found_out = plan.shares() || plan.of_two();
+  // Its survivors tell the truth.
+  const auto lose_disks_honestly = [&plan] {
+    for (Fault& fault : plan.faults)
+      if (fault.kind == "lost disk") fault.b = 0;
+  };
   Fault one;
-  if (found_out && random.percent(30)) {
+  if (!plan.of_two() && random.percent(25)) {
+    lose_disks_honestly();
+    const std::int64_t kind = random.percent(65) ? 0 : random.between(1, kDeceits);
+    // The first one names the jobs.
+    const std::int64_t who = random.percent(30) ? 0 : party(random);
+    one = {random.between(500, 3 * at), "two-faced", who, random.between(1, 60),
+           kLiesOfKind * kind + random.between(1, 30)};
+  } else if (found_out && random.percent(30)) {
     one = {at, "liar", party(random), random.between(1, 20), random.between(1, 2'000)};
   } else if (plan.of_two() && random.percent(25)) {
     one = {at, "changed store", party(random), random.between(0, 1), 0};
   } else if (random.percent(8)) {
     one = {at, "liar to agents", party(random), random.between(1, 20), random.between(1, 20)};
   } else if (plan.kdcs == 2 && random.percent(30)) {
-    for (Fault& fault : plan.faults)
-      if (fault.kind == "lost disk") fault.b = 0;  // its survivors tell the truth
+    lose_disks_honestly();
     // Few jobs, or each as long as the run lasts.
     const std::int64_t jobs =
         random.percent(50) ? random.between(1, 20) : random.between(20, 9'999);
     const std::int64_t kind = random.percent(50) ? 0 : random.between(1, kLies);
     one = {random.between(500, 2 * at), "lying agent", random.percent(50) ? kKdc : kSecondKdc, jobs,
-           kAgentsLie * kind + random.between(1, 20)};
+           kLiesOfKind * kind + random.between(1, 20)};
   } else {
     return;
   }

@@ -19,6 +19,10 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
+// Of a lying agent, or a two-faced server: one job, or message, in so many; and, times that, which
+// lies (lying_agent.h, deceits.h).
+inline constexpr std::int64_t kLiesOfKind = 100;
+
 inline constexpr const char* kPairPlain = "pair-plain";
 inline constexpr const char* kGarbled = "garbled";
 

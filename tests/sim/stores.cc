@@ -105,6 +105,14 @@ StoredRefresh refresh_in(const StoreView& store) {
   return out;
 }
 
+std::optional<Epochs> epochs_of(const Host& host) {
+  const auto text =
+      value_in(view_of(host), Tables::kMeta, Bytes(meta::kEpochs.begin(), meta::kEpochs.end()));
+  Epochs out;
+  if (!text || !decode_epochs(*text, out)) return std::nullopt;
+  return out;
+}
+
 const Table& rows_in(const StoreView& store, Tables::Table table) {
   using enum Tables::Table;
   constexpr std::pair<Tables::Table, Tables::Table> kPairs[] = {{kCommitted, kNext},

@@ -51,6 +51,8 @@ inline std::optional<KeyRecord> record_of(const Host& host, const Bytes& id) {
 Bytes row_of(const Host& host, const KeyRecord& record);
 // Whether it has noted that a peer had this one.
 bool knows_certificate(const Host& host, ByteSpan certificate);
+// None: it has not begun a session yet, or cannot be read.
+std::optional<Epochs> epochs_of(const Host& host);
 // A value beside its keys (service/store/value_table.h).
 std::optional<SecretVector> kept_value(const Host& host, std::string_view name);
 std::optional<MacRow> macs_of(const Host& host, const Bytes& id);

@@ -35,6 +35,12 @@ std::vector<WirePtr> Wires::alive() {
   return out;
 }
 
+WirePtr Wires::find(int number) {
+  const std::vector<WirePtr> all = alive();
+  const auto found = std::ranges::find(all, number, [](const WirePtr& one) { return one->number; });
+  return found == all.end() ? nullptr : *found;
+}
+
 WirePtr Wires::dial(int from, int to, std::string what) {
   auto wire = std::make_shared<Wire>();
   wire->number = next_++;
@@ -52,7 +58,6 @@ WirePtr Wires::dial(int from, int to, std::string what) {
 }
 
 void Wires::send(Wire& wire, int from_end, SecretVector octets) {
-  const int from = wire.host[from_end], to = wire.host[1 - from_end];
   Host& sender = world().here();
   if (sender.dead || ends_for_want_of_memory(sender)) return;
   if (sender.crash_at_packet >= 0 && sender.crash_at_packet-- == 0) {
@@ -66,10 +71,16 @@ void Wires::send(Wire& wire, int from_end, SecretVector octets) {
   // What follows a loss in a stream never arrives. Packets of lanes are numbered.
   if (wire.bulk && wire.cut[0] != kNever && wire.cut[1] != kNever) return;
   ++world().packets;
-  lie(wire, from_end, octets);
+  const Delivery becomes = lie(wire, from_end, octets);
+  if (!becomes.withheld) carry(wire, from_end, std::move(octets), becomes.late);
+}
+
+void Wires::carry(Wire& wire, int from_end, SecretVector octets, Us late) {
+  const int from = wire.host[from_end], to = wire.host[1 - from_end];
+  if (!wire.up(1 - from_end) || !wire.up(from_end)) return;
   if (from < kServers && to < kServers) world().sent(octets);
   std::deque<Packet>& queue = wire.to[1 - from_end];
-  Us arrives = world().now() + world().delay(from, to);
+  Us arrives = world().now() + world().delay(from, to) + late;
   if (!queue.empty()) arrives = std::max(arrives, queue.back().arrives);
   if (wire.silent || world().blocked(from, to)) arrives = kNever;
   if (arrives == kNever)

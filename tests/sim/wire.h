@@ -45,6 +45,9 @@ class Wires {
  public:
   WirePtr dial(int from, int to, std::string what);
   void send(Wire& wire, int from_end, SecretVector octets);
+  // On its way, whoever sends it; it arrives so much later than others do.
+  void carry(Wire& wire, int from_end, SecretVector octets, Us late);
+  WirePtr find(int number);  // null: it is no more
   // Closed by one end, or by its death: the other sees it once it has what came before.
   void close(Wire& wire, int by_end);
   // Of a call that arrives where nobody listens.

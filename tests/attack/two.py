@@ -268,7 +268,39 @@ ATTACKS = (
                         "LutBitsOut.APartyThatFlipsABitEndsIt:"
                         "LutProducts.EveryMessageChangedIsFoundOrWithoutEffect"}, OK),
     Stored("CONTROL: a bit that leaves a table, where openings are not checked",
-           {"lut_unchecked_test": "LutControl.*"}, "saw nothing", "a chosen bit of an output"),
+           {"lut_unchecked_test":
+            "LutControl.APartyFlipsABitThatLeavesWhereOpeningsAreNotChecked"}, "saw nothing",
+           "a chosen bit of an output"),
+    Stored("lookup tables: another index opened than its share, in each round",
+           {"lut_test": "LutNormTables.EveryOnlineMessageChangedEndsIt:"
+                        "LutNormTables.EveryOnlineMessageOfTheInverseChangedEndsIt"}, OK),
+    Stored("CONTROL: the same, where openings are not checked",
+           {"lut_unchecked_test": "LutControl.AWrongIndexIsReadWhereOpeningsAreNotChecked"},
+           "saw nothing", "that an octet is another one than the S-box's"),
+    Stored("lookup tables: a wrong entry of its own table",
+           {"lut_test": "LutAttack.AWrongEntryEndsTheNextCheck"}, OK),
+    Stored("CONTROL: the same, where openings are not checked",
+           {"lut_unchecked_test": "LutControl.AWrongEntryIsTakenWhereOpeningsAreNotChecked"},
+           "saw nothing", "that an octet is another one than the S-box's"),
+    Stored("lookup tables: a MAC by a guess; and, as its CONTROL, by all of Δ",
+           {"lut_test": "LutAttack.AMacByAGuessIsFoundUnlessAllOfItIsRight"}, OK),
+    Stored("lookup tables: an entry or a mask that serves twice; as its CONTROL, one that did",
+           {"lut_test": "LutOnce/*.ServesOnceAndIsWipedThen:"
+                        "LutBitsOut.OneMaskForTwoValuesWouldTellTheirDifference",
+            "pair_tables_test": "PairTablesJobs.ALinkThatBreaksInAJobTakesAllTablesWithIt"},
+           "refused it"),
+    Stored("lookup tables: guessed bits in Demux, against the bound; as its CONTROL, no buckets",
+           {"lut_test": "LutProducts.ABucketIsGuessedAsRarelyAsTheBoundSays:"
+                        "LutProducts.PlansKeepTheBound"},
+           "were guessed as rarely as the bound says"),
+    Stored("lookup tables: of two sessions; as its CONTROL, where nobody refuses them",
+           {"lut_test": "LutAttack.TablesOfAnotherSessionAreRefusedAndWouldEndTheCheck:"
+                        "LutOnce/*.OfAnotherSessionIsRefused:"
+                        "LutHeldAes.WhatIsOfAnotherSessionIsRefused:"
+                        "LutTableQueue.OfAnotherSessionIsRefused"}, "refused it before a word"),
+    Stored("a flood with one key, or by one agent",
+           {"pair_job_test": "PairQuotas.*", "pair_tables_test":
+            "PairTablesJobs.AKeysFloodLeavesSomeToOthers"}, "served all, and left some to others"),
     Stored("an agent that tells the two different things, or names one key to each",
            {"pair_job_test": "PairServersDiffer.AJobOfWhichTheyAreToldDifferentThings:"
                              "PairFastDiffers.AJobOfWhichTheyAreToldDifferentThings",

@@ -2,6 +2,8 @@
 """tkdc bench lut: its blocks are OpenSSL's, its octets as counted; the rest is refused."""
 
 import json
+import re
+import signal
 import subprocess
 
 import pytest
@@ -90,3 +92,22 @@ def test_constants_are_printed_by_their_formula():
               if len(line.split()) == 4 and line.split()[0].isdigit()]
     assert len(bounds) == 7
     assert max(bounds) <= -59
+
+
+def test_it_shows_how_far_it_is_and_keeps_what_is_finished_when_it_is_stopped():
+    with subprocess.Popen([str(default_bin() / "tkdc"), "bench", "lut", "--mode", "AES-T16",
+                           "--blocks", "1000000", "--batch", "64"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as one:
+        shown = re.fullmatch(r"bench: (\d+) of 1000000 blocks, (\d+) a second ahead, "
+                             r"(\d+) s left\n", one.stderr.readline())
+        assert shown
+        done, rate, left = map(int, shown.groups())
+        assert left == pytest.approx((1_000_000 - done) / rate, rel=0.2)
+        one.send_signal(signal.SIGINT)
+        output, errors = one.communicate(timeout=60)
+    assert one.returncode == 0, errors
+    blocks = re.search(r"loopback; (\d+) blocks,", output)
+    assert int(blocks[1]) >= done and int(blocks[1]) % 64 == 0
+    assert "stopped, as it was asked to, before all 1000000 blocks were there" in output
+    assert "blocks a second ahead" in output and "one block, ms" not in output

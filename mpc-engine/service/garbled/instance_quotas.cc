@@ -9,6 +9,8 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kKeyWeight = 1, kAgentWeight = 2;
+// Of all kinds, some of which nobody asks for any more: the oldest that was taken is forgotten.
+constexpr std::size_t kMostTaken = 4096;
 
 std::size_t less(std::size_t all, std::size_t gone) { return all - std::min(all, gone); }
 
@@ -86,6 +88,8 @@ InstanceQuotas::Answer InstanceQuotas::ask(const JobName& job,
   if (key && keys_.several && had_its_quota(of_key, kKeyWeight, supply)) return Answer::kKeyHad;
   if (agents_.several && had_its_quota(of_agent, kAgentWeight, supply)) return Answer::kAgentHad;
   taken_.push_back({job, key, supply.circuit});
+  if (taken_.size() > kMostTaken)
+    taken_.erase(std::ranges::find_if(taken_, [](const Taken& one) { return !one.promised; }));
   return Answer::kGranted;
 }
 

@@ -30,6 +30,9 @@ struct PairJobsStatus {
   // And what both agree to keep of them at most.
   std::size_t prepared = 0, prepared_bytes = 0, prepared_most = 0;
   std::uint64_t found = 0, missed = 0;
+  // At the leader: operations whose key had had its quota of what stands ready, so that it was left
+  // to others. Of agents: garbled_agents_had.
+  std::uint64_t key_had = 0;
   // Lookup tables left, of AES's S-box and its inverse; their octets here, and how many at most (0:
   // none are kept); jobs whose AES they did, and that did without; seconds that they last at the
   // present rate, or -1: nobody asks for them.

@@ -38,7 +38,7 @@ class PairCensus {
 
  private:
   enum class At { kStart, kRecords, kDropped, kDone, kFailed };
-  static constexpr std::size_t kListed = 4096;  // ids at once: the store counts its way to them
+  static constexpr std::size_t kListed = 4096;  // ids at once
 
   Result<void> look_at(const KeyId& id);
   Result<void> list_more();

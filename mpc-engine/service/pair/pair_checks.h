@@ -19,6 +19,7 @@ struct PairJob {
   std::vector<std::string> kinds;         // of its circuits, the operation's last; empty: none
   std::optional<PairTableJob> by_tables;  // what it would take; of no derived key
   bool goes_by_tables = false, has_round_keys = false;  // as both have said
+  std::uint8_t made = 0;  // of its circuits, for it alone, as the leader has said: a bit for each
   std::optional<PairDerivation> derivation;
   std::optional<pair::Dealt> half;  // where the agent has dealt a known half
   pair::Dealt dealt;                // where it has dealt something else

@@ -355,6 +355,7 @@ JobServiceStatus PairJobService::status() const {
   out.agents_limited = limits_.agents_refused();
   out.keys_limited = limits_.keys_refused();
   out.agents = limits_.agents();
+  out.garbled_agents_had = agents_garbled_.all();
   out.shares = upkeep_.status();
   out.refresh_epoch = refreshed().epoch;
   out.refreshed_at_s = refreshed().at_s;
@@ -377,6 +378,7 @@ JobServiceStatus PairJobService::status() const {
   pair.prepared_most = figures_.prepared_most;
   pair.found = figures_.found;
   pair.missed = figures_.missed;
+  pair.key_had = counters_.garbled_key_had;
   pair.may_be_known = figures_.may_be_known;
   pair.tables_forward = figures_.tables_forward;
   pair.tables_inverse = figures_.tables_inverse;

@@ -55,6 +55,9 @@ Result<void> PairLane::lead() {
       if (auto done = name_job(*name); !done) return done;
       if (is_short_of_blocks()) return fail(kNewPool);
       if (auto kept_up = keep_up(); !kept_up) return kept_up;
+      // A flood leaves no moment in which what others take is made again.
+      if (std::exchange(left_some_, false))
+        if (auto made = make_ahead(); !made) return made.error();
       continue;
     }
     auto worked = work_ahead();
@@ -98,7 +101,7 @@ Result<void> PairLane::name_job(const JobName& name) {
   order.kind = PairOrder::Kind::kJob;
   order.job = name;
   order.statement = checks_.check(job);
-  order.statement.tables.wanted = choice_.takes(job, order.statement, at_work_.tables.most());
+  choose_for(job, order);
   ot::Channel& channel = at_work_.session.channel();
   auto said = say(channel, order);
   auto peers = said ? hear_statement(channel) : Result<PairStatement>(said.error());
@@ -108,13 +111,47 @@ Result<void> PairLane::name_job(const JobName& name) {
     return why;
   }
   last_heard_ = last_job_ = Clock::now();
-  choice_.settle(name, concluded(order.statement, *peers) == kAdmit &&
-                           order.statement.tables.wanted && peers->tables.wanted);
+  const bool admitted = concluded(order.statement, *peers) == kAdmit;
+  const bool by_tables = order.statement.tables.wanted && peers->tables.wanted;
+  settle_choice(name, admitted ? std::optional(by_tables) : std::nullopt);
   return settle(std::move(job), order.statement, *peers);
+}
+
+// At the leader: what serves a job that it admits.
+void PairLane::choose_for(PairJob& job, PairOrder& order) {
+  PairStatement& own = order.statement;
+  if (own.verdict != kAdmit) return;
+  own.tables.wanted = choice_.takes(job, own, at_work_.tables.most());
+  const auto supply = [&](const std::string& kind) { return supply_of(kind); };
+  job.made = order.made = circuit_choice_.made_for(job, own.held, supply);
+}
+
+// Whether it goes by tables; by nothing: it is not admitted. Who has had its quota is counted.
+void PairLane::settle_choice(const JobName& name, std::optional<bool> by_tables) {
+  using Answer = InstanceQuotas::Answer;
+  choice_.settle(name, by_tables == true);
+  circuit_choice_.settle(name, by_tables == false);
+  if (by_tables != false) return;
+  const Answer had =
+      choice_.answer() != Answer::kGranted ? choice_.answer() : circuit_choice_.answer();
+  left_some_ = had != Answer::kGranted;
+  if (had == Answer::kKeyHad) ++shared_.counters.garbled_key_had;
+  if (had == Answer::kAgentHad) shared_.agents_garbled.had_its_quota(name.agent);
+}
+
+PairCircuitChoice::Supply PairLane::supply_of(const std::string& kind) const {
+  const PairReserve& reserve = at_work_.reserve;
+  const auto ands = at_work_.circuits.look_up(kind);
+  if (!ands) return {};
+  const std::size_t ready = reserve.ready(kind);
+  const std::size_t room = (reserve.most_bytes() - reserve.bytes()) / pair_prepared_bytes(*ands);
+  const std::size_t wanted = std::max(ready, wishes_.wanted(kind));
+  return {ready, std::min({wanted, PairReserve::kMostOfKind, ready + room})};
 }
 
 Result<void> PairLane::take_named(const PairOrder& order) {
   PairJob job;
+  job.made = order.made;
   job.job = shared_.pending.take(order.job);
   PairStatement own;
   if (job.job) own = checks_.check(job);
@@ -160,6 +197,7 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   const std::uint64_t sent = at_work_.session.channel().sent();
   const std::uint64_t told = at_work_.session.outputs_told();
   of.job->running.input_bytes = of.half_bytes + of.input_bytes;
+  leave_to_others(of);
   answers_.begin_cohort();
   const auto begun = Clock::now();
   JobOutcome outcome = is_management(of.job->request.op)
@@ -192,6 +230,13 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   last_job_ = Clock::now();
   if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
   return at_work_.session.stands();
+}
+
+void PairLane::leave_to_others(const PairJob& of) {
+  std::set<std::string> kinds;
+  for (std::size_t k = 0; k < of.kinds.size(); ++k)
+    if ((of.made >> k & 1) != 0) kinds.insert(of.kinds[k]);
+  at_work_.reserve.leave(std::move(kinds));
 }
 
 // What this server has noted of a staged key, such as what it was compared with, the other one may
@@ -285,6 +330,11 @@ Result<bool> PairLane::work_ahead() {
     last_heard_ = Clock::now();
     return upkeep;
   }
+  return make_ahead();
+}
+
+Result<bool> PairLane::make_ahead() {
+  if (!shared_.options.pair_ahead) return false;
   if (auto made = make_tables(true); !made || *made) return made;
   (void)wishes_.stale();
   for (const std::string& kind : at_work_.reserve.kinds()) {

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "service/job/answers.h"
+#include "service/pair/pair_circuit_choice.h"
 #include "service/pair/pair_management.h"
 #include "service/pair/pair_queue.h"
 #include "service/pair/pair_table_choice.h"
@@ -48,7 +49,12 @@ class PairLane {
   Result<void> run_job(PairJob& of, PairHeld held);
   void forget_staged(const PairJob& of);
   void put_back(std::unique_ptr<Job> job);
+  void choose_for(PairJob& job, PairOrder& order);
+  void settle_choice(const JobName& name, std::optional<bool> by_tables);
+  void leave_to_others(const PairJob& of);
+  PairCircuitChoice::Supply supply_of(const std::string& kind) const;
   Result<bool> work_ahead();
+  Result<bool> make_ahead();
   Result<void> keep_up();
   Result<void> order(PairOrder::Kind kind, const std::string& circuit = {});
   Result<void> say_alive();
@@ -74,11 +80,13 @@ class PairLane {
   PairUpkeep upkeep_;
   Answers answers_;
   PairTableChoice choice_;
+  PairCircuitChoice circuit_choice_;
   Clock::time_point last_heard_ = Clock::now();
   Clock::time_point last_job_ = Clock::now();
   Clock::time_point last_alive_ = Clock::now();
   Clock::time_point last_step_ = Clock::now();
   unsigned jobs_since_step_ = 0;
+  bool left_some_ = false;  // the last job had had its quota
   std::uint64_t found_before_, missed_before_;
 };
 

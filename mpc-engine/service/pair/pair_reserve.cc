@@ -53,7 +53,8 @@ Result<pair::Prepared> PairReserve::make(const PairKind& kind) {
 Result<pair::Prepared> PairReserve::take(const PairKindPtr& kind) {
   asked_.push_back(kind->name);
   const auto found = ready_.find(kind->name);
-  if (found != ready_.end() && !found->second.prepared.empty()) {
+  const bool leaves = left_.contains(kind->name);
+  if (!leaves && found != ready_.end() && !found->second.prepared.empty()) {
     pair::Prepared out = std::move(found->second.prepared.front());
     found->second.prepared.pop_front();
     bytes_ -= kind->prepared_bytes();
@@ -62,7 +63,9 @@ Result<pair::Prepared> PairReserve::take(const PairKindPtr& kind) {
     return out;
   }
   ++missed_;
-  if (auto stocked = stock_up(kind->circuit.ands); !stocked) return stocked.error();
+  // Of ANDs, too, others find as many as before; a bounded number.
+  const std::size_t kept = leaves ? std::min(stock_.size(), kMostMade) : 0;
+  if (auto stocked = stock_up(kept + kind->circuit.ands); !stocked) return stocked.error();
   return make(*kind);
 }
 

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 #include "pair/buckets.h"
 #include "service/pair/pair_circuits.h"
@@ -33,6 +34,8 @@ class PairReserve {
   // Whether one more of it may stand here.
   bool has_room(const std::string& kind, std::uint64_t ands) const;
 
+  // The job at work leaves what is ready of these kinds to others, until the next call.
+  void leave(std::set<std::string> kinds) { left_ = std::move(kinds); }
   // One that is ready, or is made now.
   Result<pair::Prepared> take(const PairKindPtr& kind);
   // Some tenths of a second of work at most towards one more. Error also: there is no room.
@@ -58,6 +61,7 @@ class PairReserve {
   pair::AuthAnds stock_;
   std::size_t bytes_ = 0;
   std::vector<std::string> asked_;
+  std::set<std::string> left_;
   std::uint64_t taken_ = 0, missed_ = 0;
 };
 

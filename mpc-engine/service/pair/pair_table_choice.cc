@@ -17,20 +17,19 @@ bool PairTableChoice::is_near(const PairTableJob& job, bool has_keys) const {
   return half * static_cast<Time::rep>(job.waits(has_keys)) <= most_wait_;
 }
 
-// A share is counted in jobs of this one's size.
+// A quota is counted in jobs of this one's size.
 bool PairTableChoice::takes(const PairJob& of, const PairStatement& own, std::size_t most) {
+  answer_ = InstanceQuotas::Answer::kGranted;
   if (!own.tables.wanted || !of.by_tables) return false;
   const PairTableJob& job = *of.by_tables;
   if (!is_near(job, own.tables.round_keys)) return false;
   if (most_wait_.count() != 0 && own.ready > 0 && own.tables.ready == 0) return false;
   const std::size_t lookups = job.needs(job.way, own.tables.round_keys);
-  const KeyRecord& record = *of.job->found.record;
-  std::optional<PrincipalDigest> key;
-  if (record.key_class != KeyClass::kKrbtgt) key = record.ref.principal;
   const bool forward = job.way == PairTables::Way::kForward;
   const InstanceSupply supply{forward ? "forward" : "inverse",
                               own.tables.left.of(job.way) / lookups, most / lookups, 0};
-  return quotas_.ask(of.job->request.name, key, supply) == InstanceQuotas::Answer::kGranted;
+  answer_ = quotas_.ask(of, supply);
+  return answer_ == InstanceQuotas::Answer::kGranted;
 }
 
 }  // namespace tkdc

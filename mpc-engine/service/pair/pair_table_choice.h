@@ -5,7 +5,7 @@
 //   both servers wait for each other no longer by it than `pair_tables_wait`
 //   the circuit beside them is ready, or the whole operation's is not either: that one is faster
 //   (where `pair_tables_wait` is 0, these two do not count)
-//   its key and its agent have not had their share (garbled/instance_quotas.h)
+//   its key and its agent have not had their quota (pair_quotas.h)
 //
 // It changes which of both computes a job and nothing else, so it is the leader's alone; the other
 // server can say no. Decided before a word of the job. Used by the lane's thread. Public.
@@ -13,8 +13,7 @@
 
 #include <deque>
 
-#include "service/garbled/instance_quotas.h"
-#include "service/pair/pair_checks.h"
+#include "service/pair/pair_quotas.h"
 
 namespace tkdc {
 
@@ -33,13 +32,16 @@ class PairTableChoice {
   bool takes(const PairJob& of, const PairStatement& own, std::size_t most);
   // Whether the job went so.
   void settle(const JobName& name, bool by_tables) { quotas_.settle(name, by_tables); }
+  // Who had had its quota when takes() said no; kGranted: nobody.
+  InstanceQuotas::Answer answer() const { return answer_; }
 
  private:
   static constexpr std::size_t kRemembered = 8;
 
   const std::chrono::milliseconds most_wait_;
   std::deque<Time> round_trips_;
-  InstanceQuotas quotas_;
+  PairQuotas quotas_;
+  InstanceQuotas::Answer answer_ = InstanceQuotas::Answer::kGranted;
 };
 
 }  // namespace tkdc

@@ -77,6 +77,8 @@ bool decode(ByteSpan body, PairOrder& out) {
       out.job.run = in.u64();
       out.job.number = in.u64();
       if (!get(in, out.statement)) return false;
+      out.made = in.u8();
+      if (out.made > PairOrder::kMostMade) return false;
       break;
     case PairOrder::Kind::kPrepare:
     case PairOrder::Kind::kForget: out.circuit = in.text(PairOrder::kMostText); break;
@@ -108,6 +110,7 @@ Result<void> say(ot::Channel& channel, const PairOrder& order) {
     out.u64(order.job.run);
     out.u64(order.job.number);
     put(out, order.statement);
+    out.u8(order.made);
   } else if (order.is_of_pools()) {
     put_records(out, order);
   } else if (order.kind == PairOrder::Kind::kEnd) {

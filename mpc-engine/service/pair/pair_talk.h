@@ -5,7 +5,8 @@
 //
 //   order       leader → other: kind 1, length 2, and
 //               alive    nothing; answered with one octet, 1, or 2: a new session is wanted
-//               job      the job's name 24, the leader's statement
+//               job      the job's name 24, the leader's statement, which of its circuits are
+//                        made for it though some are ready 1: bit k, of the k-th
 //               prepare  a kind of circuit: a step towards one more of it
 //               tables   which way 1: a step's more of lookup tables (pair_tables.h)
 //               forget   a kind of circuit: what is prepared of it goes
@@ -67,6 +68,8 @@ struct PairOrder {
   Kind kind = Kind::kAlive;
   JobName job;
   PairStatement statement;
+  std::uint8_t made = 0;  // for this job, of its circuits
+  static constexpr std::uint8_t kMostMade = 7;
   std::string circuit;
   PairTables::Way way = PairTables::Way::kForward;  // of kTables
   // Of kBridge, kMove and kErase.

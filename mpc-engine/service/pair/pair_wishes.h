@@ -29,6 +29,11 @@ class PairWishes {
   }
 
   bool has(const std::string& kind) const { return wishes_.contains(kind); }
+  // How many of it would be made, if there were room.
+  std::size_t wanted(const std::string& kind) const {
+    const auto wish = wishes_.find(kind);
+    return wish == wishes_.end() ? 0 : static_cast<std::size_t>(std::ceil(wish->second.often));
+  }
 
   // The kind of which most is missing, of those of which there is room for one more.
   template <class Ready, class Room>

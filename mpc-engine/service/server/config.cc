@@ -186,6 +186,7 @@ void read_prepared(TomlTable& table, ServerConfig& config) {
 void read_tables(TomlTable& table, ServerConfig& config) {
   constexpr std::int64_t kMostMb = 65'536, kLeastMb = 8, kMostMs = 60'000;
   const bool set = table.has("tables_mb") || table.has("tables_wait_ms");
+  for (const char* key : {"tables_mb", "prepared_mb"}) note_line(config, table, "data", key);
   const std::int64_t mb = table.integer("tables_mb", 0, kMostMb, 0);
   if (mb > 0 && mb < kLeastMb) table.reject("tables_mb", "must be 0, for none, or 8 or more");
   config.pair_tables_bytes = static_cast<std::size_t>(mb) << 20;

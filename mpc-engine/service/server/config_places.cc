@@ -3,6 +3,7 @@
 
 #include <net/if.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <vector>
@@ -35,6 +36,23 @@ bool is_of_this_host(const std::string& host) {
 }
 
 }  // namespace
+
+std::uint64_t memory_of_this_host() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && bytes > 0 ? std::uint64_t(pages) * std::uint64_t(bytes) : ~std::uint64_t{0};
+}
+
+Result<void> check_memory(const ServerConfig& config, std::uint64_t memory_bytes) {
+  const std::uint64_t tables = config.pair_tables_bytes, circuits = config.pair_prepared_bytes;
+  if (config.parties != 2 || tables + circuits <= memory_bytes / 4 * 3) return {};
+  const auto mib = [](std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  return wrong(config, tables > circuits ? "data.tables_mb" : "data.prepared_mb",
+               mib(tables) + " of lookup tables and " + mib(circuits) +
+                   " of circuits (data.prepared_mb) may stand ready, and this host has " +
+                   mib(memory_bytes) +
+                   " of memory, of which they have three quarters at most: set them lower at both "
+                   "servers; `tkdc tables plan` says what so many logins take");
+}
 
 Result<std::string> check_folders(const ServerConfig& config) {
   std::string remark;

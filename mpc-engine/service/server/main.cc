@@ -144,6 +144,7 @@ int run(const std::string& path, bool check_only) {
   if (auto known = check_protocols(*config); !known.ok()) return failed(known.error());
   std::string absent;
   auto checked = check_files(*config, check_only ? &absent : nullptr);
+  if (checked) checked = check_memory(*config, memory_of_this_host());
   if (!checked.ok()) return failed(checked.error());
   if (check_only) return tell_good(*config, absent);
   auto done = serve(*config, *program, backend_reason);

@@ -100,6 +100,7 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
                   {"prepared_most", pair->prepared_most},
                   {"found", pair->found},
                   {"missed", pair->missed},
+                  {"key_had", pair->key_had},
                   {"may_be_known", pair->may_be_known},
                   {"tables_forward", pair->tables_forward},
                   {"tables_inverse", pair->tables_inverse},

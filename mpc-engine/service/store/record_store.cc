@@ -279,17 +279,14 @@ Result<std::vector<KeyId>> RecordStore::ids_of(Table table) {
   return ids;
 }
 
-// Past those before it: some milliseconds where there are 100,000.
 Result<std::vector<KeyId>> RecordStore::ids_behind(const KeyId& after, std::size_t most) {
   std::vector<KeyId> ids;
   Txn txn(*tables_, false);
   int rc = txn.begun();
   if (rc == 0)
-    rc = txn->each(kCommitted, [&](ByteSpan name, ByteSpan) {
+    rc = txn->each_after(kCommitted, after, [&](ByteSpan name, ByteSpan) {
       ByteSpan row;
-      if (name.size() != after.size() || !std::ranges::lexicographical_compare(after, name) ||
-          txn->find(kDropped, name, row) == 0)
-        return true;
+      if (name.size() != after.size() || txn->find(kDropped, name, row) == 0) return true;
       std::ranges::copy(name, ids.emplace_back().begin());
       return ids.size() < most;
     });

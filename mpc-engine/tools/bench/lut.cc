@@ -60,7 +60,7 @@ Result<nlohmann::json> measure(const LutArguments& arguments) {
                         {"security", arguments.security},
                         {"parties", arguments.parties},
                         {"threads", run.threads},
-                        {"blocks", run.blocks * run.threads},
+                        {"blocks", figures->blocks},
                         {"batch", run.batch},
                         {"setup_ms", figures->setup_ms},
                         {"ahead_blocks_per_s", figures->ahead_per_s},
@@ -72,7 +72,13 @@ Result<nlohmann::json> measure(const LutArguments& arguments) {
                         {"memory_octets_per_block", figures->kept_octets},
                         {"statistical_security_bits", std::abs(mode->log2_failure)},
                         {"checked", true}};
-  if (run.unexpanded > 0) out["online_unexpanded_blocks_per_s"] = figures->unexpanded_per_s;
+  const bool whole = figures->blocks == run.blocks * run.threads;
+  if (!whole) {
+    out["stopped_of_blocks"] = run.blocks * run.threads;
+    out.erase("latency_ms");
+  }
+  if (whole && run.unexpanded > 0)
+    out["online_unexpanded_blocks_per_s"] = figures->unexpanded_per_s;
   if (run.threads == 1) {
     out["ahead_cpu_us_per_block"] = figures->ahead_cpu_us;
     out["online_cpu_us_per_block"] = figures->online_cpu_us;
@@ -84,8 +90,11 @@ void print_lut(const nlohmann::json& report) {
   std::cout << report["mode"].get<std::string>() << ", " << report["security"].get<std::string>()
             << ", " << report["parties"] << " parties, " << report["threads"]
             << " threads, over TLS on loopback; " << report["blocks"]
-            << " blocks, of each batch two compared with OpenSSL.\n"
-            << std::fixed << std::setprecision(1);
+            << " blocks, of each batch two compared with OpenSSL.\n";
+  if (report.contains("stopped_of_blocks"))
+    std::cout << "It was stopped, as it was asked to, before all " << report["stopped_of_blocks"]
+              << " blocks were there.\n";
+  std::cout << std::fixed << std::setprecision(1);
   const auto line = [&](const char* name, const char* what) {
     if (report.contains(name))
       std::cout << "  " << std::left << std::setw(34) << what << std::right << std::setw(12)

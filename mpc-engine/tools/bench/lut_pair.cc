@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/stop.h"
 #include "lut/multi_dealer.h"
 #include "lut/pair_dealer.h"
 #include "tools/bench/stopwatch.h"
@@ -61,29 +62,36 @@ class LutSide {
     if (auto done = mode_->set_key(shares_of(party_, kKeyAt, run_.mode.cipher.key)); !done)
       return done.error();
     double ahead_s = 0, ahead_cpu = 0, online_s = 0, online_cpu = 0, unexpanded_s = 0;
-    for (std::size_t done = 0; done < run_.blocks; done += run_.batch) {
-      const std::size_t blocks = std::min(run_.batch, run_.blocks - done);
+    std::size_t finished = 0;
+    while (finished < run_.blocks) {
+      const auto on = goes_on();
+      if (!on) return on.error();
+      if (!*on) break;
+      const std::size_t blocks = std::min(run_.batch, run_.blocks - finished);
       auto made =
           phase([&] { return mode_->ahead(blocks, true); }, ahead_s, ahead_cpu, ahead_sent_);
       if (made) kept_ += mode_->kept_octets();
       if (made) made = online(blocks, online_s, online_cpu, online_sent_);
       if (!made) return made.error();
-      tell(done + blocks, ahead_s);
+      finished += blocks;
+      tell(finished, ahead_s);
     }
+    if (finished == 0) return fail("stopped, as it was asked to, before a batch was there");
+    const bool all = finished == run_.blocks;
     std::uint64_t unused = 0;
     double no_cpu = 0;
-    if (run_.unexpanded > 0) {
+    if (all && run_.unexpanded > 0) {
       auto made = mode_->ahead(run_.unexpanded, false);
       if (made) made = online(run_.unexpanded, unexpanded_s, no_cpu, unused);
       if (!made) return made.error();
     }
-    auto latency = single_blocks();
+    auto latency = all ? single_blocks() : Result<double>(0.0);
     if (!latency) return latency.error();
-    return nlohmann::json{{"ahead_s", ahead_s},           {"ahead_cpu_s", ahead_cpu},
-                          {"ahead_sent", ahead_sent_},    {"online_s", online_s},
-                          {"online_cpu_s", online_cpu},   {"online_sent", online_sent_},
-                          {"unexpanded_s", unexpanded_s}, {"kept", kept_},
-                          {"latency_ms", *latency}};
+    return nlohmann::json{
+        {"blocks", finished},          {"ahead_s", ahead_s},           {"ahead_cpu_s", ahead_cpu},
+        {"ahead_sent", ahead_sent_},   {"online_s", online_s},         {"online_cpu_s", online_cpu},
+        {"online_sent", online_sent_}, {"unexpanded_s", unexpanded_s}, {"kept", kept_},
+        {"latency_ms", *latency}};
   }
 
  private:
@@ -99,6 +107,13 @@ class LutSide {
     cpu_s += watch.cpu_s();
     sent += sent_so_far() - before;
     return done;
+  }
+
+  // Between two batches; party 0 says so, as whoever stops it may have asked it alone.
+  Result<bool> goes_on() {
+    std::uint8_t octet = party_ == 0 && stop_asked() ? 1 : 0;
+    if (auto met = dealer_.exchange({&octet, 1}); !met) return met.error();
+    return octet == 0;
   }
 
   std::uint64_t sent_so_far() const {
@@ -210,6 +225,7 @@ Result<nlohmann::json> run_lane(const LutRun& run, std::size_t party, std::size_
 }  // namespace
 
 Result<LutFigures> measure_lut(const LutRun& run) {
+  handle_signals();  // before children are there, which have it from here
   StreamPair pair;
   pair.options.ring_bytes = std::size_t{2} << 20;
   std::vector<MeshLane> parties;
@@ -220,8 +236,9 @@ Result<LutFigures> measure_lut(const LutRun& run) {
   auto report = run_mesh_lanes(pair, run.threads, parties);
   if (!report) return report.error();
   LutFigures out;
-  const double blocks = static_cast<double>(run.blocks),
-               all = blocks * static_cast<double>(run.threads);
+  for (const auto& one : (*report)[0]) out.blocks += one["blocks"].get<std::size_t>();
+  const double all = static_cast<double>(out.blocks);
+  const bool whole = out.blocks == run.blocks * run.threads;
   for (std::size_t lane = 0; lane < run.threads; ++lane) {
     const auto longest = [&](const char* name) {
       double figure = 0;
@@ -234,9 +251,10 @@ Result<LutFigures> measure_lut(const LutRun& run) {
       return figure;
     };
     out.setup_ms = std::max(out.setup_ms, 1e3 * longest("setup_s"));
+    const double blocks = longest("blocks");
     out.ahead_per_s += blocks / longest("ahead_s");
     out.online_per_s += blocks / longest("online_s");
-    if (run.unexpanded > 0)
+    if (whole && run.unexpanded > 0)
       out.unexpanded_per_s += static_cast<double>(run.unexpanded) / longest("unexpanded_s");
     // Of the whole process, so only of one thread what it took.
     out.ahead_cpu_us += 1e6 * all_of("ahead_cpu_s") / all / static_cast<double>(run.threads);

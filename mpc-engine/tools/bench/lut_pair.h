@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc bench lut, between two processes or more: in each of some threads sessions of its own;
 // blocks by the batch, ahead and then online; then single blocks. Of each batch the first and last
-// block are compared with OpenSSL.
+// block are compared with OpenSSL. SIGINT or SIGTERM ends it behind a batch, with figures of those
+// that are finished; single blocks are left out then.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,6 +24,7 @@ struct LutRun {
 };
 
 struct LutFigures {
+  std::size_t blocks = 0;  // of all threads; fewer than wanted where it was asked to stop
   double setup_ms = 0;
   double ahead_per_s = 0, online_per_s = 0, unexpanded_per_s = 0;
   double ahead_cpu_us = 0, online_cpu_us = 0;  // a block, all processes with their threads

@@ -174,11 +174,13 @@ std::string revoked_notice(const json& server, const std::string& who) {
   return text + "\n";
 }
 
-// Who has had its quota of the garbled circuits, so that others find some: server 0 counts it.
-std::string kept_for_others(const json& server) {
+// Who has had its quota of what stands ready, so that others find some: server 0 counts it. Keys in
+// `field` of `counts`; they were served as `how` says.
+std::string kept_for_others(const json& server, const json& counts, const char* field,
+                            const std::string& how) {
   std::string text;
-  if (count_of(server, "garbled_key_had") != 0)
-    text += "; shared, since one key had had its quota: " + cell(server, "garbled_key_had");
+  if (count_of(counts, field) != 0)
+    text += "; " + how + ", since one key had had its quota: " + cell(counts, field);
   if (const auto agents = server.find("agents"); agents != server.end() && agents->is_array())
     for (const json& agent : *agents)
       if (agent.is_object() && count_of(agent, "garbled_had") != 0)
@@ -208,7 +210,7 @@ std::string garbling_of(const json& server) {
   return "garbled circuits: " + cell(server, "garbled_ready") + " ready, of " +
          cell(server, "garbled_kinds") + " kinds; " + cell(server, "garbled_jobs") +
          " operations took one, " + cell(server, "garbled_missed") + " found none left" +
-         kept_for_others(server) + unfit_of(server) + "\n";
+         kept_for_others(server, server, "garbled_key_had", "shared") + unfit_of(server) + "\n";
 }
 
 // Nothing where none are kept.
@@ -243,7 +245,9 @@ std::string pair_notice(const json& server, const std::string& who) {
   if (!truth(server, "session_up") || !pair.contains("prepared")) return {};
   std::string text = who + "circuits: " + cell(pair, "prepared") + " ready; " +
                      cell(pair, "found") + " operations took one, " + cell(pair, "missed") +
-                     " waited for theirs\n" + tables_notice(pair, who);
+                     " waited for theirs" +
+                     kept_for_others(server, pair, "key_had", "without what is ready") + "\n" +
+                     tables_notice(pair, who);
   if (count_of(pair, "pools") > 0)
     text += pools_notice(pair, who);
   else

@@ -100,6 +100,8 @@ inline constexpr Metric kServerMetrics[] = {
      "Of two servers: jobs that found their circuit ready"},
     {"pair.missed", "tkdc_server_pair_missed_total", kCounter,
      "Of two servers: jobs that waited while theirs was prepared"},
+    {"pair.key_had", "tkdc_server_pair_key_had_total", kCounter,
+     "At server 0: operations served without what stands ready, as their key had had its quota"},
     {"pair.tables_forward", "tkdc_server_pair_tables_forward", kGauge,
      "Of two servers: lookup tables left of AES's S-box"},
     {"pair.tables_inverse", "tkdc_server_pair_tables_inverse", kGauge,

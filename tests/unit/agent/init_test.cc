@@ -322,6 +322,21 @@ TEST(StatusTable, SaysHowManyLookupTablesAreLeftAndHowLongTheyLast) {
   EXPECT_EQ(status_table(document).find("lookup tables"), std::string::npos);
 }
 
+TEST(StatusTable, SaysWhoHadItsShareOfWhatTwoServersHaveReady) {
+  auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"parties":2,"session_up":true,
+    "pair":{"pools":1,"pool_least":9,"prepared":3,"found":4,"missed":1,"key_had":0}}]})");
+  auto& server = document["servers"][0];
+  const std::string waited = "4 operations took one, 1 waited for theirs";
+  EXPECT_NE(status_table(document).find(waited + "\n"), std::string::npos);
+  server["pair"]["key_had"] = 23u;
+  server["agents"] = nlohmann::json::parse(R"([{"name":"kdc1","garbled_had":5}])");
+  EXPECT_NE(status_table(document).find(waited +
+                                        "; without what is ready, since one key had had its quota: "
+                                        "23; since agent kdc1 had: 5\n"),
+            std::string::npos)
+      << status_table(document);
+}
+
 TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
   auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"session_up":true,
     "garbling":"auto","garbles":true,"garbled_ready":5,"garbled_kinds":2,"garbled_jobs":3,

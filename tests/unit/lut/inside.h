@@ -25,6 +25,11 @@ struct Inside {
     return {reinterpret_cast<const Label*>(masks.bits_.data()), 2 * masks.bits_.size()};
   }
   static std::span<AuthBit> bits(BitsOut& masks) { return masks.bits_; }
+  static std::span<Label> entries(Tables& tables) { return tables.vectors_; }
+  // As if they had been made in it.
+  static void belongs_to(Tables& tables, const pair::Session& session) {
+    tables.stock_ = Stock(session, tables.stock_.size(), "tables");
+  }
 };
 
 }  // namespace tkdc::lut

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controls of bits_out_test.cc and norm_tables_test.cc, linked with unchecked_openings.cc: what
-// a party gets that opens something else, where nobody looks.
+// The controls of attack_test.cc, bits_out_test.cc and norm_tables_test.cc, linked with
+// unchecked_openings.cc: what a party gets that opens something else, where nobody looks.
+#include "lut/attack_parties.h"
 #include "lut/bits_out_parties.h"
 #include "lut/norm_tables.h"
 #include "lut/tables.h"
@@ -21,6 +22,14 @@ TEST(LutControl, AWrongIndexIsReadWhereOpeningsAreNotChecked) {
   ASSERT_TRUE(outcome.ok()) << outcome.error[1].value_or("");
   EXPECT_NE(looked.labels.of[0][0] ^ looked.labels.of[1][0],
             times(looked.labels.delta(), aes_sbox()[0]));
+}
+
+TEST(LutControl, AWrongEntryIsTakenWhereOpeningsAreNotChecked) {
+  for (const int cheat : {0, 1}) {
+    const Opened opened = look_up_and_open(0x53, cheat, 0x20);
+    EXPECT_FALSE(opened.ended);
+    EXPECT_EQ(opened.value, aes_sbox()[0x53] ^ 0x20);
+  }
 }
 
 }  // namespace

@@ -188,6 +188,21 @@ TEST(InstanceQuotas, ManyArePaidOffAtOnce) {
   EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC);
 }
 
+// Kinds may be as many as there are lengths, and most are not asked for again.
+TEST(InstanceQuotas, ForgetsTheOldestThatWasTaken) {
+  Reserved lane;
+  (void)lane.take(1, key(9), "another kind");
+  const auto take_last_of = [&](const std::string& circuit) {
+    lane.ready[circuit] = 1;
+    return lane.take(1, key(1), circuit);
+  };
+  EXPECT_EQ(take_last_of("first"), Answer::kGranted);
+  EXPECT_EQ(take_last_of("first"), Answer::kKeyHad);
+  for (std::size_t k = 0; k < 4'200; ++k)
+    EXPECT_EQ(take_last_of("kind " + std::to_string(k)), Answer::kGranted);
+  EXPECT_EQ(take_last_of("first"), Answer::kGranted);
+}
+
 TEST(InstanceQuotas, RemembersABoundedNumber) {
   Reserved lane;
   for (std::uint8_t k = 0; k < 200; ++k) {

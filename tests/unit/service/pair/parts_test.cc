@@ -22,8 +22,8 @@ TEST(PairTalk, OrdersThatAreNone) {
   EXPECT_FALSE(heard({0, 0, 1, 7}).ok()) << "an octet too many";
   EXPECT_FALSE(heard({2, 0, 4, 0, 0, 0, 1}).ok()) << "cut short";
   EXPECT_FALSE(heard({2, 0xff, 0xff}).ok()) << "too long";
-  Bytes job{1, 0, 24 + PairStatement::kBytes};
-  job.resize(3 + 24 + PairStatement::kBytes);
+  Bytes job{1, 0, 25 + PairStatement::kBytes};
+  job.resize(3 + 25 + PairStatement::kBytes);
   EXPECT_TRUE(heard(job).ok());
   job[3 + 24] = TKDC_STATUS_DEAL_AGAIN + 1;
   EXPECT_FALSE(heard(job).ok()) << "a verdict that is none";
@@ -37,6 +37,12 @@ TEST(PairTalk, OrdersThatAreNone) {
   EXPECT_TRUE(heard(job).ok());
   job[3 + 24 + 36] = 4;
   EXPECT_FALSE(heard(job).ok()) << "of tables: what nobody says";
+  job[3 + 24 + 36] = 3;
+  job.back() = PairOrder::kMostMade;
+  ASSERT_TRUE(heard(job).ok());
+  EXPECT_EQ(heard(job)->made, PairOrder::kMostMade);
+  ++job.back();
+  EXPECT_FALSE(heard(job).ok()) << "more circuits than a job has";
 }
 
 TEST(PairTalk, WhatBecomesOfAJob) {

@@ -198,6 +198,28 @@ TEST(PairTablesJobs, AMadeUpTicketTakesNone) {
   EXPECT_LT(of.status(0).tables_inverse, inverse);
 }
 
+// Who has had its quota is served by circuits; another key still finds tables.
+TEST(PairTablesJobs, AKeysFloodLeavesSomeToOthers) {
+  TablesRealm of;
+  const KeyRef bob = of.two.make_key("bob@R", kEnctype, of.key);
+  const TwoServices::Job quiet{TKDC_OP_SEAL, bob, 3, {}, of.plain};
+  of.fill();
+  EXPECT_EQ(of.two.ask(quiet).both(), TKDC_STATUS_OK);
+  const std::uint64_t before = of.jobs();
+  EXPECT_EQ(before, 1u) << "neither asks alone";
+  constexpr std::uint64_t kFlood = 60;
+  const std::size_t all = of.status(0).tables_forward / lut::cts_lookups(of.key.size(), 46);
+  ASSERT_LT(all, kFlood) << "more than there is";
+  for (std::uint64_t k = 0; k < kFlood; ++k) of.seals();
+  const std::uint64_t flooded = of.jobs() - before;
+  EXPECT_GE(flooded, all / 2 - 1);
+  EXPECT_LT(flooded, kFlood);
+  EXPECT_GE(of.status(0).key_had, kFlood - flooded);
+  EXPECT_EQ(of.two.ask(quiet).both(), TKDC_STATUS_OK);
+  EXPECT_EQ(of.jobs(), before + flooded + 1) << "some were left";
+  EXPECT_FALSE(of.two.is_over());
+}
+
 // A session that breaks in the middle of a job takes all of its tables with it, and what the next
 // one has is made in it. The agent deals again.
 TEST(PairTablesJobs, ALinkThatBreaksInAJobTakesAllTablesWithIt) {
@@ -257,7 +279,7 @@ class PairTablesDiffer : public testing::Test {
     then(of);
   }
   // Of what server 0 says of a job before its first word: an order with a statement.
-  static constexpr std::uint64_t kOrder = 3 + 24 + PairStatement::kBytes, kAlive = 3;
+  static constexpr std::uint64_t kOrder = 3 + 25 + PairStatement::kBytes, kAlive = 3;
   std::atomic<std::uint64_t> of_honest_{0};
 };
 

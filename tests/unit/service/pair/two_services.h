@@ -192,7 +192,7 @@ class TwoServices {
 
   // Asks once, for the session that the agent knows of.
   Taken ask_once(const Job& job, const Edit& edit = nullptr, int only = -1) {
-    const JobName name{7, 99, ++number_};
+    const JobName name{agent, 99, ++number_};
     JobRequest plain;
     plain.name = name;
     plain.op = job.op;
@@ -232,6 +232,7 @@ class TwoServices {
     return out;
   }
   std::uint32_t deadline_ms = 120'000;
+  std::uint64_t agent = 7;
   // The next deal is behind this one.
   void number_is(std::uint64_t number) {
     const std::lock_guard lock(mutex_);

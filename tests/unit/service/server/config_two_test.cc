@@ -3,6 +3,7 @@
 #include "scratch_dir.h"
 #include "service/server/config.h"
 #include "service/server/config_changes.h"
+#include "service/server/config_places.h"
 #include "service/server/protocols.h"
 
 namespace tkdc {
@@ -53,6 +54,26 @@ TEST_F(ConfigTwoTest, GoodFile) {
   ASSERT_EQ(config->peers.size(), 1u);
   EXPECT_TRUE(check_protocols(*config).ok());
   EXPECT_TRUE(offered_protocols(*config)->empty()) << "no protocol of jobs of three";
+}
+
+// Before work begins, with numbers and what to do.
+TEST_F(ConfigTwoTest, TablesThatDoNotFitIntoMemoryAreRefused) {
+  constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
+  auto config = load({{"[data]", "tables_mb = 4096\nprepared_mb = 2048\n"}});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_TRUE(check_memory(*config, 8 * kGib).ok());
+  const auto refused = check_memory(*config, 8 * kGib - 4096);
+  ASSERT_FALSE(refused.ok());
+  for (const char* word :
+       {"'data.tables_mb': 4096 MiB of lookup tables and 2048 MiB of circuits", "has 8191 MiB",
+        "set them lower at both servers", "tkdc tables plan", "(line "})
+    EXPECT_NE(refused.error().message.find(word), std::string::npos) << refused.error().message;
+  auto circuits = load({{"[data]", "prepared_mb = 8192\n"}});
+  ASSERT_TRUE(circuits.ok());
+  EXPECT_NE(check_memory(*circuits, 8 * kGib).error().message.find("'data.prepared_mb'"),
+            std::string::npos);
+  EXPECT_TRUE(check_memory(*load(), 2 * kGib).ok()) << "the values that stand there";
+  EXPECT_GT(memory_of_this_host(), kGib / 4);
 }
 
 TEST_F(ConfigTwoTest, WhatIsOffWithTwoMaySaySo) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database of which a test may say that it cannot empty a table, or look in while it writes.
+// A database of which a test may say that it cannot empty a table, look in while it writes, or
+// count what is looked at.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@ namespace tkdc {
 struct Alterations {
   std::function<void()> writing;  // called when a transaction is to be put on disk
   std::function<void()> written;  // and when it is there
+  std::function<void()> visited;  // an entry, of each that each() or each_after() comes to
   int clear = 0;                  // the code of what empties a table
 };
 
@@ -30,6 +32,7 @@ class AlteredTables final : public Tables {
   }
 
  private:
+  using Visit = std::function<bool(ByteSpan name, ByteSpan value)>;
   class Altered final : public Transaction {
    public:
     Altered(std::unique_ptr<Transaction> inner, const Alterations& altered)
@@ -45,8 +48,9 @@ class AlteredTables final : public Tables {
       return altered_.clear != 0 ? altered_.clear : inner_->clear(table);
     }
     int count(Table table, std::size_t& entries) override { return inner_->count(table, entries); }
-    int each(Table table, const std::function<bool(ByteSpan, ByteSpan)>& visit) override {
-      return inner_->each(table, visit);
+    int each(Table table, const Visit& visit) override { return inner_->each(table, noted(visit)); }
+    int each_after(Table table, ByteSpan name, const Visit& visit) override {
+      return inner_->each_after(table, name, noted(visit));
     }
     int commit() override {
       if (altered_.writing) altered_.writing();
@@ -56,6 +60,12 @@ class AlteredTables final : public Tables {
     }
 
    private:
+    Visit noted(const Visit& visit) const {
+      return [this, &visit](ByteSpan name, ByteSpan value) {
+        if (altered_.visited) altered_.visited();
+        return visit(name, value);
+      };
+    }
     const std::unique_ptr<Transaction> inner_;
     const Alterations& altered_;
   };

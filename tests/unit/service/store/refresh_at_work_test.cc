@@ -48,6 +48,29 @@ TEST_F(RefreshAtWork, ItsStateIsToldWhileTheDiskIsWaitedFor) {
   EXPECT_EQ(asked.get(), RefreshState{});
 }
 
+// A page of ids is as much work behind 400 keys as behind none.
+TEST_F(RefreshAtWork, APageOfIdsIsFoundWithoutThoseBeforeIt) {
+  open_altered();
+  constexpr std::uint32_t kKeys = 400, kPage = 8;
+  for (std::uint32_t number = 1; number <= kKeys; ++number) add(number);
+  std::size_t visited = 0;
+  altered_.visited = [&] { ++visited; };
+  for (const std::uint32_t after : {0u, 100u, kKeys - kPage, kKeys}) {
+    visited = 0;
+    const auto page = store_->ids_behind(id_of(after), kPage);
+    ASSERT_TRUE(page.ok()) << page.error().message;
+    ASSERT_EQ(page->size(), after == kKeys ? 0u : kPage);
+    if (!page->empty()) {
+      EXPECT_EQ(page->front(), id_of(after + 1));
+    }
+    EXPECT_LE(visited, kPage) << after;
+  }
+  // From a name that is no key's, too.
+  KeyId between = id_of(9);
+  between.back() = 1;
+  EXPECT_EQ(store_->ids_behind(between, 1).value(), std::vector<KeyId>{id_of(10)});
+}
+
 // A key that was answered for would be lost with the shares of before.
 TEST_F(RefreshAtWork, NothingIsWrittenToWhatGoesAway) {
   open();

@@ -5,11 +5,11 @@
 namespace tkdc::lut {
 namespace {
 
-constexpr std::uint8_t kX = 0x53, kWrong = 0x20;
+constexpr std::uint8_t kX = 0x53, kFlip = 0x20;
 
 TEST(LutAttack, AWrongEntryEndsTheNextCheck) {
   for (const int cheat : {0, 1}) {
-    EXPECT_TRUE(look_up_and_open(kX, cheat, kWrong).ended);
+    EXPECT_TRUE(look_up_and_open(kX, cheat, kFlip).ended);
     const Opened honest = look_up_and_open(kX, cheat, 0);
     EXPECT_FALSE(honest.ended) << "the control";
     EXPECT_EQ(honest.value, aes_sbox()[kX]);
@@ -31,7 +31,7 @@ Opened forge(int cheat, const std::function<Label(const Label&)>& guess_of) {
     Labels octets(1, dealer.multiple(kX));
     if (p == cheat) {
       const Label forged = part[p] ^ guess_of(part[1 - p]);
-      octets[0] = octets[0] ^ times(forged, kWrong);
+      octets[0] = octets[0] ^ times(forged, kFlip);
     }
     std::uint8_t unheard = 0;
     return open_and_check(dealer, octets, p != cheat ? out.value : unheard);
@@ -52,7 +52,7 @@ TEST(LutAttack, AMacByAGuessIsFoundUnlessAllOfItIsRight) {
     }
     const Opened known = forge(cheat, [](const Label& right) { return right; });
     EXPECT_FALSE(known.ended) << "the control: who knows Δ forges";
-    EXPECT_EQ(known.value, kX ^ kWrong);
+    EXPECT_EQ(known.value, kX ^ kFlip);
   }
 }
 

@@ -138,17 +138,34 @@ int listening(int kind, int port) {
   return fd;
 }
 
+struct Ports {
+  int udp = -1, tcp = -1, port = 0;
+};
+
+// One number for both. Where any will do, that of a datagram socket may be another's stream's.
+Ports listening_on(int port) {
+  constexpr int kTries = 16;
+  for (int tries = port == 0 ? kTries : 1; tries > 0; --tries) {
+    Ports out;
+    out.udp = listening(SOCK_DGRAM, port);
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    getsockname(out.udp, reinterpret_cast<sockaddr*>(&address), &length);
+    out.port = ntohs(address.sin_port);
+    if (out.udp >= 0) out.tcp = listening(SOCK_STREAM, out.port);
+    if (out.tcp >= 0) return out;
+    if (out.udp >= 0) close(out.udp);
+  }
+  return {};
+}
+
 int serve(const ResponderOptions& o, Responder& responder) {
-  int udp = listening(SOCK_DGRAM, o.port);
-  sockaddr_in address{};
-  socklen_t length = sizeof address;
-  getsockname(udp, reinterpret_cast<sockaddr*>(&address), &length);
-  int tcp = udp < 0 ? -1 : listening(SOCK_STREAM, ntohs(address.sin_port));
+  const auto [udp, tcp, port] = listening_on(o.port);
   if (tcp < 0) {
     std::cerr << "storm-responder: port " << o.port << " of loopback is not free\n";
     return 2;
   }
-  std::cout << ntohs(address.sin_port) << std::endl;
+  std::cout << port << std::endl;
   int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   for (int fd : {udp, tcp}) {
     epoll_event event{};

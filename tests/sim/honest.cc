@@ -70,6 +70,24 @@ void compare(int one, const Answered& first, int next, const Answered& second) {
     world().broken("answers", both + " are honest, and their answers do not fit together");
 }
 
+// Keys that were made since are not there, and those that were removed are.
+void model_goes_back() {
+  Model& model = realm().model;
+  for (const auto& key : model.keys) {
+    const Bytes id(key->ref.id.begin(), key->ref.id.end());
+    const TableSet& now = seen.kept.front().tables;
+    const bool there = now[Tables::kCommitted].contains(id);
+    if (there || now[Tables::kDropped].contains(id)) key->purged = key->asked_to_purge = false;
+    const bool bound = key->state == Key::State::kBound, gone = key->state == Key::State::kGone;
+    if ((bound && !there) || (gone && there)) {
+      key->state = Key::State::kUnsure;
+      key->buried = false;
+      ++key->changes;
+    }
+    if (!there && model.krbtgt == key.get()) model.krbtgt = nullptr;
+  }
+}
+
 }  // namespace
 
 void new_honest() { seen = {}; }
@@ -118,6 +136,7 @@ void restore_stores() {
   if (seen.kept.empty() || stores_are_alike()) return;
   world().note("operator", "has all three stores restored");
   world().injected("two-faced: stores had to be restored");
+  model_goes_back();
   for (std::size_t party = 0; party < seen.kept.size(); ++party) {
     ServerHost& which = *realm().servers[party];
     which.in_repair = true;

@@ -135,7 +135,7 @@ void keep_stores() {
 void restore_stores() {
   if (seen.kept.empty() || stores_are_alike()) return;
   world().note("operator", "has all three stores restored");
-  world().injected("two-faced: stores had to be restored");
+  world().injected(kStoresRestored);
   model_goes_back();
   for (std::size_t party = 0; party < seen.kept.size(); ++party) {
     ServerHost& which = *realm().servers[party];

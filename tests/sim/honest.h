@@ -8,6 +8,8 @@
 
 namespace tkdc::sim {
 
+inline constexpr const char* kStoresRestored = "two-faced: stores had to be restored";
+
 void new_honest();
 // A server's answer to one agent, as its program means it.
 void note_honest_answer(int server, int agent, const JobReply& reply);

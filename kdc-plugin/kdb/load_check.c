@@ -3,9 +3,9 @@
  * What a database that is about to take the live one's place (kdb5_util load), or an entry that is
  * about to be written into it (load -update), names and the servers do not hold: an older dump
  * brings handles back whose keys are gone. Said on stderr, by name, before anything is changed, and
- * which of them are dropped and can be given back. The load ends there, as it does where servers or
- * master key cannot be had, unless a database argument says otherwise (load_check.h): a database
- * may have to be put back all the same.
+ * which of them are dropped and can be given back. The load ends there, unless a database argument
+ * says otherwise (load_check.h): a database may have to be put back all the same. Where servers or
+ * master key cannot be had, it says that nothing was compared, and goes on.
  */
 #include <errno.h>
 #include <profile.h>
@@ -254,22 +254,22 @@ static krb5_error_code refuse(krb5_context context, const char *why)
 
 #define TO_LOAD_ANYWAY "to load it all the same: kdb5_util -x " LOAD_ANYWAY_ARGUMENT " load"
 
-/* A replica's agent lists no keys: the primary has compared what it sends. */
+/* The load goes on: kpropd's comes also while servers are away, and a plain database to a host on
+ * which nothing serves yet. A replica's agent lists no keys: the primary has compared what it
+ * sends. */
 static krb5_error_code not_compared(struct check *c, krb5_error_code code)
 {
-    if (code == KRB5_KDB_UNAUTH) {
-        krb5_clear_error_message(c->context);
-        return 0;
+    const bool only = c->choice == LOAD_COMPARES_ONLY;
+    if (code != KRB5_KDB_UNAUTH || only) {
+        const char *why = krb5_get_error_message(c->context, code);
+        fprintf(stderr,
+                "ktkdc: what is to be loaded was not compared with the servers (%s): do it with "
+                "`tkdc reconcile` now\n",
+                why);
+        krb5_free_error_message(c->context, why);
     }
-    const char *why = krb5_get_error_message(c->context, code);
-    fprintf(stderr, "ktkdc: what is to be loaded was not compared with the servers (%s)%s\n", why,
-            c->choice == LOAD_ANYWAY ? ": do it with `tkdc reconcile` now" : "");
-    krb5_free_error_message(c->context, why);
     krb5_clear_error_message(c->context);
-    if (c->choice == LOAD_ANYWAY)
-        return 0;
-    return refuse(c->context, "nothing was changed, since it may be older than the servers' keys; "
-                              "see that they serve, or, " TO_LOAD_ANYWAY);
+    return only ? refuse(c->context, "nothing was compared, and nothing was changed") : 0;
 }
 
 krb5_error_code load_check(krb5_context context, enum load_choice choice)
@@ -282,7 +282,9 @@ krb5_error_code load_check(krb5_context context, enum load_choice choice)
     if (code)
         code = not_compared(&c, code);
     else if (c.dead + c.unread > 0 && choice == LOAD_CHECKED)
-        code = refuse(context, "nothing was changed; take a newer dump, or, " TO_LOAD_ANYWAY);
+        code = refuse(context, "nothing was changed; take a newer dump, or, " TO_LOAD_ANYWAY
+                               " (with iprop the update log has begun anew, so replicas take the "
+                               "whole database once)");
     if (!code && choice == LOAD_COMPARES_ONLY)
         code = refuse(context, "nothing was changed, as " LOAD_COMPARE_ONLY_ARGUMENT " asks");
     end(&c);

@@ -112,7 +112,8 @@ static char **of_wrapped(char **db_args)
     return out;
 }
 
-/* libkdb5 logs what load -update puts, also where it was not written. */
+/* libkdb5 logs what load -update puts, also where it was not written; and load begins the log anew
+ * before it asks whether the database may be promoted. */
 static krb5_error_code compares_without_log(krb5_context context)
 {
     bool kept = false;
@@ -120,8 +121,9 @@ static krb5_error_code compares_without_log(krb5_context context)
     if (code || !kept)
         return code;
     krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
-                           "ktkdc: iprop_enable is set, so -x " LOAD_COMPARE_ONLY_ARGUMENT
-                           " goes with `load` alone, not with -update");
+                           "ktkdc: iprop_enable is set, and kdb5_util load changes the update log "
+                           "even where it changes nothing else: for -x " LOAD_COMPARE_ONLY_ARGUMENT
+                           " name a kdc.conf without it (KRB5_KDC_PROFILE)");
     return KRB5_PLUGIN_OP_NOTSUPP;
 }
 
@@ -147,7 +149,7 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
     if (code)
         return code;
     read_arguments(db_args);
-    if (module_compares_only() && !temporary && (code = compares_without_log(context)) != 0)
+    if (module_compares_only() && (code = compares_without_log(context)) != 0)
         return code;
     if (is_kdc)
         module_greet(context);
@@ -199,6 +201,8 @@ krb5_error_code module_create(krb5_context context, char *section, char **db_arg
     if (!wrapped->create)
         return KRB5_PLUGIN_OP_NOTSUPP;
     read_arguments(db_args);
+    if (module_compares_only() && (code = compares_without_log(context)) != 0)
+        return code;
     char **passed_on = of_wrapped(db_args);
     if (!passed_on)
         return ENOMEM;

@@ -56,8 +56,11 @@ Result<void> PairLane::lead() {
       if (is_short_of_blocks()) return fail(kNewPool);
       if (auto kept_up = keep_up(); !kept_up) return kept_up;
       // A flood leaves no moment in which what others take is made again.
-      if (std::exchange(left_some_, false))
-        if (auto made = make_ahead(); !made) return made.error();
+      if (std::exchange(left_some_, false)) {
+        auto made = make_ahead();
+        if (!made) return made.error();
+        if (*made && is_short_of_blocks()) return fail(kNewPool);
+      }
       continue;
     }
     auto worked = work_ahead();

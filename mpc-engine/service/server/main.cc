@@ -144,8 +144,12 @@ int run(const std::string& path, bool check_only) {
   if (auto known = check_protocols(*config); !known.ok()) return failed(known.error());
   std::string absent;
   auto checked = check_files(*config, check_only ? &absent : nullptr);
-  if (checked) checked = check_memory(*config, memory_of_this_host());
   if (!checked.ok()) return failed(checked.error());
+  // A realm that has served so goes on, and its administrator is told.
+  if (auto fits = check_memory(*config, memory_of_this_host()); !fits.ok()) {
+    if (check_only) return failed(fits.error());
+    log_line(LogLevel::kWarning, fits.error().message);
+  }
   if (check_only) return tell_good(*config, absent);
   auto done = serve(*config, *program, backend_reason);
   return done.ok() ? 0 : failed(done.error());

@@ -116,21 +116,29 @@ void say_what_is_left(const std::vector<ShelvedBackup>& shelf,
               << "there destroys those that are to go\n";
 }
 
-// Of this server's own, whole and of use.
-Result<std::vector<ShelvedBackup>> own_shelf(const ServerConfig& config,
-                                             const std::string& folder) {
+struct OwnShelf {
+  std::vector<ShelvedBackup> good;  // of this server's own, whole and of use
+  std::size_t bad = 0;
+};
+
+// What sftp would take for a pattern, or for the end of a name, is among the bad ones.
+Result<OwnShelf> own_shelf(const ServerConfig& config, const std::string& folder) {
   auto shelf = look_at_backups(folder);
   if (!shelf) return shelf.error();
-  for (const ShelvedBackup& one : *shelf)
-    if (!one.trouble.empty())
+  OwnShelf out;
+  for (ShelvedBackup& one : *shelf) {
+    std::string trouble = one.trouble;
+    if (trouble.empty() && one.path.find_first_of("\"\\\n*?[") != std::string::npos)
+      trouble = "sftp cannot be given such a name";
+    if (!trouble.empty()) {
+      ++out.bad;
       std::cerr << kCopyCommand << ": not copied: " << printable(one.path) << ": "
-                << printable(one.trouble) << "\n";
-  std::erase_if(*shelf, [&](const ShelvedBackup& one) {
-    return !one.trouble.empty() || one.head.party != config.party ||
-           one.head.installation != config.installation ||
-           one.path.find_first_of("\"\\\n") != std::string::npos;
-  });
-  return std::move(*shelf);
+                << printable(trouble) << "\n";
+    } else if (one.head.party == config.party && one.head.installation == config.installation) {
+      out.good.push_back(std::move(one));
+    }
+  }
+  return out;
 }
 
 Result<void> copy_backups(const std::string& config_file) {
@@ -147,14 +155,15 @@ Result<void> copy_backups(const std::string& config_file) {
     return fail(text.error().message + ": it is to have one line, HOST:FOLDER, of where copies go");
   auto to = parse_copy_destination(*text);
   if (!to) return fail((beside / kBackupCopyName).string() + ": " + to.error().message);
-  auto shelf = own_shelf(*config, folder);
-  if (!shelf) return shelf.error();
+  auto own = own_shelf(*config, folder);
+  if (!own) return own.error();
+  const std::vector<ShelvedBackup>& shelf = own->good;
   const fs::path ssh = beside / kSshName;
   std::error_code error;
   const OtherHost other(*to, fs::exists(ssh, error) ? ssh.string() : "", folder + "/copying");
   auto there = files_there(other);
   if (!there) return there.error();
-  std::vector<ShelvedBackup> going = lacking(*shelf, *there);
+  std::vector<ShelvedBackup> going = lacking(shelf, *there);
   std::erase_if(going, [](const ShelvedBackup& one) { return one.stale; });
   if (auto sent = send(other, going); !sent) return sent.error();
   if (!going.empty()) there = files_there(other);
@@ -163,12 +172,15 @@ Result<void> copy_backups(const std::string& config_file) {
     return fail(other.name() + " does not have " +
                 fs::path(missing.front().path).filename().string() +
                 " whole after it was sent there: is its disk full?");
-  if (shelf->empty()) return fail("there is no backup in " + folder + " to copy: tkdc backup make");
+  if (own->bad > 0)
+    return fail(std::to_string(own->bad) + " backups in " + folder +
+                " were not copied, for the reasons above; the others were");
+  if (shelf.empty()) return fail("there is no backup in " + folder + " to copy: tkdc backup make");
   if (!overwrite_durably(folder + "/" + kBackupsCopiedName, other.name() + "\n"))
     return system_error("cannot write " + folder + "/" + kBackupsCopiedName);
-  std::cout << printable(other.name()) << " has all " << shelf->size() - going.size()
+  std::cout << printable(other.name()) << " has all " << shelf.size() - going.size()
             << " of before and " << going.size() << " new ones\n";
-  say_what_is_left(*shelf, *there);
+  say_what_is_left(shelf, *there);
   return {};
 }
 

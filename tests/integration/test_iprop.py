@@ -263,3 +263,18 @@ def test_what_only_reads_reads_a_realm_with_a_log(site):
     purged = run_program([str(site.bin / "tkdc-reconcile"), "purge", "--due", "--yes"],
                          site.kdc_env())
     assert purged.ok and "nothing to purge" in purged.output, purged.output + purged.errors
+
+
+@pytest.mark.behind
+def test_only_comparing_begins_no_log_anew(site, replica):
+    if site.stock:
+        pytest.skip("no handles")
+    dump = str(site.directory / "to-compare")
+    assert run_program(["kdb5_util", "dump", dump], site.kdc_env()).ok
+    for options in ([], ["-update"]):
+        done = run_program(["kdb5_util", "-x", "compare_only", "load", *options, dump],
+                           site.kdc_env())
+        assert not done.ok and "iprop_enable is set" in done.errors, done.errors
+    site.kadmin_local('cpw -pw "after comparing" iris')
+    incremental(site, 1)
+    assert replica.kinit("iris", "after comparing").ok

@@ -17,6 +17,7 @@
 #include "binding.h"
 #include "equal.h"
 #include "history.h"
+#include "load_check.h"
 #include "trailer.h"
 #include "update_log.h"
 
@@ -314,6 +315,17 @@ static bool brings_handles(krb5_context context, const krb5_db_entry *entry)
     return false;
 }
 
+/* Of other words than kdb5_util load's it would be said that they were carried out. */
+static krb5_error_code check_only_load_compares(krb5_context context)
+{
+    if (module_takes_handles() || !krb5_db_mkey_list_alias(context))
+        return 0;
+    krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
+                           "ktkdc: -x " LOAD_COMPARE_ONLY_ARGUMENT
+                           " goes with `kdb5_util load` alone; nothing was changed");
+    return KRB5_PLUGIN_OP_NOTSUPP;
+}
+
 krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry, char **db_args)
 {
     REQUIRE_OPEN();
@@ -322,6 +334,8 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
         return ENOMEM;
     krb5_error_code code = prepare(context, entry, p);
     const bool reads_only = module_compares_only() && !module_is_temporary();
+    if (!code && reads_only)
+        code = check_only_load_compares(context);
     bool unchanged = false;
     if (!code) {
         set_trailers_hidden(entry, p->marked, true);

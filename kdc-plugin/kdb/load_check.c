@@ -134,6 +134,7 @@ struct check {
     struct held held, dropped;
     struct held missing; /* of the database, what the servers' first list lacked */
     bool again;          /* with their second one */
+    bool listed_again;   /* it is there: once for a whole load, also of entry after entry */
     size_t dead, recoverable, unread;
 };
 
@@ -202,13 +203,16 @@ static krb5_error_code compare(struct check *c, krb5_db_entry *entry)
         return code;
     qsort(c->missing.ids, c->missing.count, sizeof *c->missing.ids, compare_ids);
     c->again = true;
-    code = list_held(c);
-    if (code)
-        return code;
-    c->dropped.count = 0;
-    /* Agents and servers of the release before know of none. */
-    if (list_keys(c->context, TKDC_OP_LIST_DROPPED, &c->dropped) != 0)
+    if (!c->listed_again) {
+        code = list_held(c);
+        if (code)
+            return code;
         c->dropped.count = 0;
+        /* Agents and servers of the release before know of none. */
+        if (list_keys(c->context, TKDC_OP_LIST_DROPPED, &c->dropped) != 0)
+            c->dropped.count = 0;
+        c->listed_again = true;
+    }
     return look(c, entry);
 }
 
@@ -291,7 +295,8 @@ krb5_error_code load_check(krb5_context context, enum load_choice choice)
     return code;
 }
 
-/* Of `kdb5_util load -update`: the list is asked for once, and anew where it lacks a key. */
+/* Of `kdb5_util load -update`, which lets nobody else change entries: the list is asked for once,
+ * and once more where it lacks a key. */
 static struct check updating;
 static enum { NOT_BEGUN, COMPARES, CANNOT_COMPARE } update_state;
 

@@ -142,6 +142,8 @@ def test_an_older_dump_changes_nothing_unless_it_is_told_to(realm):
     assert "kdb5_util -x compare_only load -update" in said
     compared = realm.admin_tool("kdb5_util", "-x", "compare_only", "load", "-update", dump)
     assert all(one in compared.errors for one in dead.values()), compared.errors
+    with pytest.raises(RealmError, match="goes with `kdb5_util load` alone"):
+        realm.admin_tool("kdb5_util", "-x", "compare_only", "use_mkey", "1")
     assert reconcile(realm).code == 0, "nothing became dead, and no orphan"
     assert realm.client("ada").kinit("ada", PASSWORD).ok
     quiet = realm.admin_tool("kdb5_util", "load", newest)

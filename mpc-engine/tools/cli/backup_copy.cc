@@ -178,7 +178,9 @@ Result<void> copy_backups(const std::string& config_file) {
   if (shelf.empty()) return fail("there is no backup in " + folder + " to copy: tkdc backup make");
   if (!overwrite_durably(folder + "/" + kBackupsCopiedName, other.name() + "\n"))
     return system_error("cannot write " + folder + "/" + kBackupsCopiedName);
-  std::cout << printable(other.name()) << " has all " << shelf.size() - going.size()
+  const auto stale = static_cast<std::size_t>(
+      std::ranges::count_if(shelf, [](const ShelvedBackup& one) { return one.stale; }));
+  std::cout << printable(other.name()) << " has all " << shelf.size() - stale - going.size()
             << " of before and " << going.size() << " new ones\n";
   say_what_is_left(shelf, *there);
   return {};

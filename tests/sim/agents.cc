@@ -165,6 +165,7 @@ class SimServerLink final : public agent::ServerLink {
     return wire_->held_since == kNever ? 0 : world().now() - wire_->held_since;
   }
   void dial() {
+    forget_lies_to(party_);  // they may have gone with the connection
     wire_ = wires().dial(host_.number, party_, host_.name + "'s to " + title_);
     SimAgentSocket* there = sockets[static_cast<std::size_t>(party_)];
     if (there != nullptr && !world().hosts[static_cast<std::size_t>(party_)].dead)
